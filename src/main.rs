@@ -1,0 +1,2 @@
+//! The `compactor` command.
+fn main() {}

@@ -1,0 +1,317 @@
+//! The canonical model of one session: what every reader produces and everything else consumes.
+//!
+//! It knows no agent's log format and no output format. All fields are plain data; the two index newtypes keep
+//! message positions and part positions apart. A [`Transcript`] that came out of a reader obeys these rules
+//! ([`Transcript::check`] tests them):
+//!
+//! * every tool result is linked to exactly one earlier call (orphans were demoted to injected text by the reader);
+//! * no message is empty of parts;
+//! * `line` numbers are 1-based positions of the record in its file (the first record of a merged reply).
+
+use std::fmt;
+use std::sync::Arc;
+
+/// Position of a message in its [`Transcript`], counted from 0.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct MessageIdx(pub u32);
+
+impl MessageIdx {
+    /// The index as a `usize`, for slicing.
+    pub fn get(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Makes an index from a `usize`; sessions are far below 2^32 messages.
+    pub fn new(index: usize) -> Self {
+        Self(u32::try_from(index).unwrap_or(u32::MAX))
+    }
+}
+
+impl fmt::Display for MessageIdx {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Position of one part: message and part inside it, both from 0. Orders like the log does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PartRef {
+    /// The message.
+    pub message: MessageIdx,
+    /// Index into [`Message::parts`].
+    pub part: u32,
+}
+
+/// Who speaks. `Tool` messages hold only tool results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// System or developer instructions.
+    System,
+    /// The human, or text the harness injected in the human's place (see [`Text::injected`]).
+    User,
+    /// The model.
+    Assistant,
+    /// Results of tool calls.
+    Tool,
+}
+
+impl Role {
+    /// Lower-case name as it appears in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::System => "system",
+            Self::User => "user",
+            Self::Assistant => "assistant",
+            Self::Tool => "tool",
+        }
+    }
+}
+
+/// Plain text of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Text {
+    /// The text, never empty.
+    pub text: String,
+    /// True when the harness wrote it, not the person or model whose role it carries: reminders, environment
+    /// blocks, project instructions, command echoes, interruption notes.
+    pub injected: bool,
+}
+
+/// A call of a tool by the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolCall {
+    /// Id the log gives; may be empty and may repeat (links go by occurrence, never by id alone).
+    pub id: String,
+    /// Tool name as the log has it.
+    pub name: String,
+    /// Arguments: JSON text as logged, or raw text for freeform tools.
+    pub arguments: String,
+}
+
+/// How a call ended, as far as the log tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Outcome {
+    /// The log says, or lets no doubt, that it worked.
+    Ok,
+    /// Error flag, non-zero exit, refusal or interruption.
+    Failed,
+    /// The log does not say.
+    Unknown,
+}
+
+/// The result of a tool call.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ToolResult {
+    /// Id of the call as the log has it.
+    pub call_id: String,
+    /// All text of the result, blocks joined by a newline; may be empty.
+    pub text: String,
+    /// How the call ended.
+    pub outcome: Outcome,
+    /// Exit status of a shell command, where the log has one.
+    pub exit_code: Option<i32>,
+    /// Images inside the result.
+    pub images: u32,
+}
+
+/// One part of a message.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Part {
+    /// Text.
+    Text(Text),
+    /// Reasoning in clear text.
+    Thinking(String),
+    /// A tool call.
+    Call(ToolCall),
+    /// A tool result.
+    Result(ToolResult),
+    /// An image; `bytes` is the size of its encoded data in the log.
+    Image {
+        /// Bytes of the (base64) data in the log, 0 when it is only referenced.
+        bytes: u64,
+    },
+    /// Content that is in the model's context but unreadable here (encrypted reasoning, unknown block types).
+    Opaque {
+        /// Block type as the log names it.
+        kind: String,
+        /// Bytes of the block in the log.
+        bytes: u64,
+    },
+}
+
+/// Token usage of one reply as the provider reported it, under one rule for all formats: `input` is the whole
+/// prompt, cache reads and writes included once; `output` includes reasoning once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Usage {
+    /// Prompt tokens, cached ones included.
+    pub input: u64,
+    /// The part of `input` read from cache.
+    pub cache_read: u64,
+    /// The part of `input` written to cache.
+    pub cache_write: u64,
+    /// Reply tokens, reasoning included.
+    pub output: u64,
+}
+
+/// One message of the active path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// Its content, in order; never empty.
+    pub parts: Vec<Part>,
+    /// 1-based line (record) of its first record in the source file.
+    pub line: u32,
+    /// Working directory of the record, shared between messages.
+    pub cwd: Option<Arc<str>>,
+    /// Provider usage; only on assistant messages.
+    pub usage: Option<Usage>,
+}
+
+impl Message {
+    /// True when a person wrote at least one text part of it: the start of a turn.
+    pub fn is_user_request(&self) -> bool {
+        self.role == Role::User
+            && self.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.injected))
+    }
+
+    /// The text a person wrote in it, parts joined by newlines; empty when there is none.
+    pub fn authored_text(&self) -> String {
+        let texts: Vec<&str> = self
+            .parts
+            .iter()
+            .filter_map(|part| match part {
+                Part::Text(text) if !text.injected => Some(text.text.as_str()),
+                _ => None,
+            })
+            .collect();
+        texts.join("\n")
+    }
+}
+
+/// A call and its result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Link {
+    /// The call.
+    pub call: PartRef,
+    /// Its result; `None` when it was never answered.
+    pub result: Option<PartRef>,
+}
+
+/// A compaction that the log already holds; set aside for the audit, never a message of a replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// It happened before this message of the transcript (equals the message count when at the end).
+    pub before: MessageIdx,
+    /// First message kept verbatim by it, where the log says.
+    pub first_kept: Option<MessageIdx>,
+    /// 1-based line of the record.
+    pub line: u32,
+    /// Its summary; `None` when it is encrypted or absent.
+    pub summary: Option<String>,
+    /// Tokens before it, as the log reports them.
+    pub tokens_before: Option<u64>,
+}
+
+/// Where a session belongs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Origin {
+    /// A conversation with the user.
+    Main,
+    /// Work of a sub-agent logged inside another session; the text names it.
+    Sidechain(String),
+}
+
+/// Raw record counts before any tree or sidechain logic, for comparison with other tools.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RawCounts {
+    /// Message records.
+    pub messages: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Compaction records.
+    pub compactions: u64,
+}
+
+/// One session: the active path of one conversation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Transcript {
+    /// Session id from the log, or one made from the file name and position.
+    pub id: String,
+    /// Where it belongs.
+    pub origin: Origin,
+    /// Messages in order of the conversation.
+    pub messages: Vec<Message>,
+    /// Calls with their results, ordered by call.
+    pub links: Vec<Link>,
+    /// Compactions the log holds, in order.
+    pub recorded: Vec<Recorded>,
+    /// Model name of the last reply that has one.
+    pub model: Option<String>,
+    /// Context window the log states, in tokens.
+    pub context_window: Option<u64>,
+    /// Tool schemas as JSON text, where the log holds them: part of every request, never of a message.
+    pub tool_schema: Option<String>,
+    /// True when the log begins with a summary of something that is not in it (that summary is message 0).
+    pub starts_compacted: bool,
+}
+
+impl Transcript {
+    /// The part at a position, if it exists.
+    pub fn part(&self, at: PartRef) -> Option<&Part> {
+        self.messages.get(at.message.get())?.parts.get(at.part as usize)
+    }
+
+    /// The call of a link.
+    pub fn call(&self, link: &Link) -> Option<&ToolCall> {
+        match self.part(link.call)? {
+            Part::Call(call) => Some(call),
+            _ => None,
+        }
+    }
+
+    /// The result of a link; `None` when the call was never answered.
+    pub fn result(&self, link: &Link) -> Option<&ToolResult> {
+        match self.part(link.result?)? {
+            Part::Result(result) => Some(result),
+            _ => None,
+        }
+    }
+
+    /// What is wrong with it, in words: empty when the rules of this module hold.
+    pub fn check(&self) -> Vec<String> {
+        let mut problems = Vec::new();
+        for (index, message) in self.messages.iter().enumerate() {
+            if message.parts.is_empty() {
+                problems.push(format!("message {index} has no parts"));
+            }
+            for part in &message.parts {
+                if matches!(part, Part::Text(text) if text.text.is_empty()) {
+                    problems.push(format!("message {index} has an empty text part"));
+                }
+            }
+        }
+        let mut results = 0usize;
+        for link in &self.links {
+            if self.call(link).is_none() {
+                problems.push(format!("link at message {} names no call", link.call.message));
+            }
+            if let Some(at) = link.result {
+                results += 1;
+                if self.result(link).is_none() || at < link.call {
+                    problems.push(format!("link at message {} names no later result", link.call.message));
+                }
+            }
+        }
+        let count = |wanted: fn(&Part) -> bool| -> usize {
+            self.messages.iter().flat_map(|message| &message.parts).filter(|part| wanted(part)).count()
+        };
+        if count(|part| matches!(part, Part::Call(_))) != self.links.len() {
+            problems.push("calls and links differ in number".to_owned());
+        }
+        if count(|part| matches!(part, Part::Result(_))) != results {
+            problems.push("results and answered links differ in number".to_owned());
+        }
+        problems
+    }
+}
