@@ -155,6 +155,7 @@ fn block_ids<'a>(message: &'a Value, kind: &'a str, key: &'a str) -> impl Iterat
 
 /// The fields of one record, taken apart in one walk.
 #[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent flags of the log's own record")]
 struct Fields {
     kind: Option<String>,
     subtype: Option<String>,
@@ -319,8 +320,10 @@ impl Forest {
             Some("assistant") => {
                 let id = text(&fields.message, "id").unwrap_or(&fields.uuid);
                 out.raw.messages += u64::from(id.is_empty() || self.replies.insert(id.to_owned()));
-                for id in block_ids(&fields.message, "tool_use", "id") {
-                    out.raw.tool_calls += u64::from(self.calls.insert(id.to_owned()));
+                let blocks = items(&fields.message, "content").iter();
+                for block in blocks.filter(|block| text(block, "type") == Some("tool_use")) {
+                    let new = text(block, "id").is_none_or(|id| self.calls.insert(id.to_owned()));
+                    out.raw.tool_calls += u64::from(new);
                 }
             }
             Some("user") => {
