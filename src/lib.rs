@@ -2,5 +2,6 @@
 pub mod diagnostic;
 pub mod fileops;
 pub mod paths;
+pub mod summarize;
 pub mod tokens;
 pub mod transcript;
