@@ -1,0 +1,1 @@
+//! Corpus and property tests of the readers.
