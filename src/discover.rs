@@ -86,10 +86,8 @@ impl Search {
 
     fn directory(&mut self, root: &Path) {
         let before = self.found.sources.len() + self.found.problems.len();
-        let seen_before = self.seen.len();
-        let matched = self.walk(root, |path| is_log_name(path));
+        let matched = self.walk(root, is_log_name);
         if matched == 0 && before == self.found.sources.len() + self.found.problems.len() {
-            debug_assert_eq!(seen_before, self.seen.len());
             self.problem(
                 root,
                 "no .jsonl or .json file in this directory; name a directory of logs, or the files",

@@ -4,7 +4,7 @@
 use serde_json::Value;
 
 use super::injected;
-use super::json::{argument_text, flag, items, take, take_text, text, weight};
+use super::json::{argument_text, items, take, take_text, text, weight};
 use super::outcome;
 use crate::transcript::{Outcome, Part, Text, ToolCall, ToolResult};
 
@@ -96,13 +96,20 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
     }
 }
 
-/// A `tool_result` block.
+/// A `tool_result` block. Its error flag decides; without one, `unflagged` is [`Outcome::Unknown`] where the log would
+/// not flag failures, so that the text is judged, and else what the lack of a flag means, save for text that no working
+/// tool returns.
 fn result(mut block: Value, unflagged: Outcome) -> ToolResult {
-    let flagged = flag(&block, "is_error");
+    let flag = block.get("is_error").and_then(Value::as_bool);
     let call_id = take_text(&mut block, "tool_use_id");
     let (text, images) = result_text(take(&mut block, "content"));
-    let (judged, exit_code) = outcome::judge(&text, unflagged);
-    let outcome = if flagged { Outcome::Failed } else { judged };
+    let (outcome, exit_code) = match flag {
+        Some(true) => (Outcome::Failed, outcome::exit_code(&text)),
+        Some(false) => (Outcome::Ok, None),
+        None if unflagged == Outcome::Unknown => outcome::judge(&text, unflagged),
+        None if text.starts_with("<tool_use_error>") || outcome::is_abort(&text) => (Outcome::Failed, None),
+        None => (unflagged, None),
+    };
     ToolResult { call_id, text, outcome, exit_code, images }
 }
 

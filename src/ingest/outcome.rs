@@ -2,6 +2,8 @@
 //!
 //! Only the head of a result is judged: file contents and search output that merely mention errors are no failures.
 
+use serde_json::Value;
+
 use crate::transcript::Outcome;
 
 /// Texts that open a refused or interrupted result.
@@ -60,6 +62,25 @@ pub(super) fn judge(text: &str, default: Outcome) -> (Outcome, Option<i32>) {
         return (Outcome::Failed, None);
     }
     (default, None)
+}
+
+/// What the fields of a result record say: an error flag, a success flag or an exit status, beside the text or in its
+/// metadata. `None` when there is none.
+pub(super) fn flagged(record: &Value) -> Option<(Outcome, Option<i32>)> {
+    let exit = exit_field(record)
+        .or_else(|| ["metadata", "details"].iter().find_map(|key| exit_field(record.get(*key)?)));
+    let error = ["is_error", "isError"].iter().find_map(|key| record.get(*key)?.as_bool());
+    let success = record.get("success").and_then(Value::as_bool);
+    match (error.or_else(|| success.map(|success| !success)), exit) {
+        (Some(failed), exit) => Some((if failed { Outcome::Failed } else { Outcome::Ok }, exit)),
+        (None, Some(code)) => Some((of_exit(code), Some(code))),
+        (None, None) => None,
+    }
+}
+
+fn exit_field(record: &Value) -> Option<i32> {
+    let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| record.get(*key)?.as_i64())?;
+    i32::try_from(code).ok()
 }
 
 /// The outcome that an exit status means.
