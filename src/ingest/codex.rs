@@ -33,9 +33,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{
-    Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, Usage,
-};
+use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, Usage};
 use prompts::{directory, push_prompt, user_parts};
 use resent::Resent;
 use survey::{Placement, Survey};
@@ -88,7 +86,8 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
     let mut found = Vec::with_capacity(records.len());
     for record in records {
         let Record { line, mut value, .. } = record;
-        if value.get("session").is_some_and(Value::is_object) && value.get("items").is_some_and(Value::is_array)
+        if value.get("session").is_some_and(Value::is_object)
+            && value.get("items").is_some_and(Value::is_array)
         {
             let payload = take(&mut value, "session");
             found.push(Entry { line, kind: Kind::Meta, payload });
@@ -123,7 +122,9 @@ fn kind_of(value: &Value) -> Kind {
             "response_item" => Kind::Item,
             "event_msg" => Kind::Event,
             "compacted" => Kind::Compacted,
-            "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata" => Kind::Ignored,
+            "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata" => {
+                Kind::Ignored
+            }
             other => Kind::Unknown(other.to_owned()),
         };
     }
@@ -225,7 +226,7 @@ impl Reader {
         }
         self.named = true;
         if let Some(id) = text(&payload, "id").or(text(&payload, "session_id")).filter(|id| !id.is_empty()) {
-            self.draft.id = id.to_owned();
+            id.clone_into(&mut self.draft.id);
         }
         self.set_cwd(text(&payload, "cwd"));
         if let Some(agent) = payload.get("source").and_then(|source| source.get("subagent")) {
@@ -522,20 +523,26 @@ impl Reader {
         self.resent = Some(Resent::of(&self.draft.messages, summaries.summary, self.survey.has_echoes));
     }
 
-    /// Takes back the reply that wrote the summary of a compaction, where the log has it as a reply too.
+    /// Takes back the text that wrote the summary of a compaction, where the log has it as a reply too.
     fn drop_summary_reply(&mut self, summary: &str, out: &mut Sink) {
-        let Some(last) = self.draft.messages.last() else { return };
-        let calls = last.parts.iter().any(|part| matches!(part, Part::Call(_)));
-        let written = resent::joined(&last.parts);
+        let Some(last) = self.draft.messages.last_mut().filter(|last| last.role == Role::Assistant) else {
+            return;
+        };
+        let Some(Part::Text(Text { text: written, .. })) = last.parts.last() else { return };
         let written = written.trim();
         // The record puts a fixed preface, shorter than this, in front of the model's words.
         let whole = written.len() + 1000 >= summary.len();
-        if last.role == Role::Assistant && !calls && !written.is_empty() && whole && summary.trim().ends_with(written) {
-            let text = "the reply that wrote a recorded summary, set aside with it";
-            out.note(last.line, "summary-reply", Severity::Note, text);
-            self.draft.messages.pop();
-            self.newest_reply = None;
+        if written.is_empty() || !whole || !summary.trim().ends_with(written) {
+            return;
         }
+        let text = "the reply that wrote a recorded summary, set aside with it";
+        out.note(last.line, "summary-reply", Severity::Note, text);
+        last.parts.pop();
+        // The thoughts that led to it go too, unless they led to more.
+        if last.parts.iter().all(|part| matches!(part, Part::Thinking(_) | Part::Opaque { .. })) {
+            self.draft.messages.pop();
+        }
+        self.newest_reply = None;
     }
 }
 
@@ -543,7 +550,8 @@ impl Reader {
 fn count(payload: &Value, out: &mut Sink) {
     match text(payload, "type").unwrap_or_default() {
         "message" => out.raw.messages += 1,
-        "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call" | "tool_search_call" => {
+        "function_call" | "custom_tool_call" | "local_shell_call" | "web_search_call"
+        | "tool_search_call" => {
             out.raw.tool_calls += 1;
         }
         _ => {}

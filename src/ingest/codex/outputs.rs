@@ -106,7 +106,7 @@ fn judge(text: &str) -> (Outcome, Option<i32>) {
         return (code.map_or(Outcome::Unknown, outcome::of_exit), code);
     }
     if FAILURES.iter().any(|opening| text.starts_with(opening)) {
-        let head = text.get(..text.floor_char_boundary(200)).unwrap_or_default();
+        let head = text.lines().next().unwrap_or_default();
         let code = head.split_once("exit code: ").and_then(|(_, rest)| {
             let end = rest.find(|letter: char| !letter.is_ascii_digit() && letter != '-')?;
             rest.get(..end)?.parse().ok()

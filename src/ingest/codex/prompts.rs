@@ -50,7 +50,10 @@ pub(super) fn push_prompt(text: String, meta: bool, parts: &mut Vec<Part>) {
 /// Splits a prompt from an editor into the editor's part and the user's; the latter is empty without the mark.
 fn editor_context(text: &str) -> Option<(&str, &str)> {
     let opens = text.trim_start().starts_with('#');
-    let marked = || text.match_indices(REQUEST_MARK).find(|(at, _)| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')));
+    let marked = || {
+        text.match_indices(REQUEST_MARK)
+            .find(|(at, _)| *at == 0 || text.get(..*at).is_some_and(|before| before.ends_with('\n')))
+    };
     match opens.then(marked).flatten() {
         Some((at, mark)) => text.split_at_checked(at + mark.len()),
         None if text.trim_start().starts_with(EDITOR_OPENING) => Some((text, "")),
@@ -70,7 +73,8 @@ pub(super) fn directory(parts: &[Part]) -> Option<&str> {
         let Part::Text(Text { text, injected: true }) = part else { return None };
         let block = text.trim_start().strip_prefix("<environment_context>")?;
         let tagged = block.split_once("<cwd>").and_then(|(_, rest)| rest.split_once("</cwd>"));
-        let listed = || block.split_once("Current working directory:").and_then(|(_, rest)| rest.split_once('\n'));
+        let listed =
+            || block.split_once("Current working directory:").and_then(|(_, rest)| rest.split_once('\n'));
         tagged.or_else(listed).map(|(directory, _)| directory.trim())
     })
 }

@@ -30,8 +30,8 @@ impl Resent {
         {
             return true;
         }
-        let typed = role == Role::User
-            && parts.iter().any(|part| !matches!(part, Part::Text(text) if text.injected));
+        let typed =
+            role == Role::User && parts.iter().any(|part| !matches!(part, Part::Text(text) if text.injected));
         if typed && (echoed || !self.has_echoes) {
             return false;
         }

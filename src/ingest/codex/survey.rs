@@ -30,6 +30,7 @@ pub(super) struct Ended {
 }
 
 /// The survey of one log.
+#[expect(clippy::struct_excessive_bools, reason = "four independent answers, not a state")]
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     /// User messages are among the items.
