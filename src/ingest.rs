@@ -50,6 +50,8 @@ mod pi;
 mod sink;
 
 #[cfg(test)]
+mod sketch;
+#[cfg(test)]
 mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};

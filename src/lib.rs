@@ -4,5 +4,6 @@ pub mod discover;
 pub mod fileops;
 pub mod ingest;
 pub mod paths;
+pub mod summarize;
 pub mod tokens;
 pub mod transcript;

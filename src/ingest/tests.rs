@@ -17,6 +17,13 @@ fn bytes(path: &std::path::Path) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
+/// Files of which more is read than the manifest counted, by messages: a line that holds two records, glued by a crash,
+/// is two records here and one bad line there.
+const GLUED: [(&str, u64); 2] = [
+    ("pi/badlogic-pi-mono__v1_compact_tag-v0.27.6.jsonl", 1),
+    ("pi/badlogic-pi-mono__v1_session_tag-v0.23.3.jsonl", 2),
+];
+
 /// Reads every corpus file of these formats and compares it with what the manifest counted.
 fn check_corpus(formats: &[&str]) {
     let Some(root) = corpus() else { return };
@@ -37,8 +44,10 @@ fn check_corpus(formats: &[&str]) {
             differences.push(format!("{file}: read as {:?} ({})", read.format, read.evidence));
         }
         let expected = |column: usize| row.get(column).and_then(|text| text.parse::<u64>().ok());
+        let glued = GLUED.iter().find(|(known, _)| *known == file).map_or(0, |(_, messages)| *messages);
+        let messages = read.raw.messages - glued;
         for (what, found, expected) in
-            [("messages", read.raw.messages, expected(5)), ("calls", read.raw.tool_calls, expected(6))]
+            [("messages", messages, expected(5)), ("calls", read.raw.tool_calls, expected(6))]
         {
             if expected.is_some_and(|expected| expected != found) {
                 differences.push(format!("{file}: {found} {what}, manifest has {expected:?}"));
@@ -59,6 +68,16 @@ fn check_corpus(formats: &[&str]) {
 #[test]
 fn corpus_of_claude_code() {
     check_corpus(&["claude-code"]);
+}
+
+#[test]
+fn corpus_of_codex() {
+    check_corpus(&["codex"]);
+}
+
+#[test]
+fn corpus_of_pi() {
+    check_corpus(&["pi"]);
 }
 
 #[test]

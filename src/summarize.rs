@@ -1,0 +1,104 @@
+//! Writing a summary: the request, and the one trait of the program.
+//!
+//! A summarizer sees what a model would see: the messages that leave the context, the summary that stood there
+//! before, the cumulative file lists of the harness, a layout and an exact token budget. It never sees facts or scores.
+
+use crate::fileops::ToolKind;
+use crate::tokens::{TokenIndex, Tokenizer};
+use crate::transcript::Transcript;
+use std::ops::Range;
+
+pub mod extractive;
+
+/// The harness' cumulative file lists: canonical paths, least recently touched first, no path in two lists.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct FileLists {
+    /// Read and never modified.
+    pub read: Vec<String>,
+    /// Written, edited, created or renamed to, and still there.
+    pub modified: Vec<String>,
+    /// Deleted or renamed away.
+    pub deleted: Vec<String>,
+}
+
+/// Form of the summary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Layout {
+    /// Six sections: Active Task, Key Decisions & Rationale, Files & Artifacts, Constraints & Requirements,
+    /// Pending Items, Session Narrative (headings as in sven).
+    SixSections,
+    /// Goal, Constraints & Preferences, Progress (Done, In Progress, Blocked), Key Decisions, Next Steps,
+    /// Critical Context (headings as in pi and Opal).
+    GoalProgress,
+    /// Running prose, no headings.
+    Prose,
+}
+
+/// How the file lists enter the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum ListForm {
+    /// `<read-files>` and `<modified-files>` blocks at the end, one path a line.
+    Tags,
+    /// Inside the layout's own files section, or as sentences in prose.
+    Inline,
+    /// Not written: the system keeps no lists.
+    None,
+}
+
+/// One call of a summarizer.
+#[derive(Debug)]
+pub struct SummaryRequest<'a> {
+    /// The session; only `messages` of it may be read.
+    pub view: &'a SessionView<'a>,
+    /// Messages that leave the context, in order.
+    pub messages: Range<usize>,
+    /// First message of the current turn, when the cut splits it; inside `messages`.
+    pub turn_start: Option<usize>,
+    /// The summary that stood in the context until now.
+    pub previous: Option<&'a str>,
+    /// File lists after this compaction.
+    pub lists: &'a FileLists,
+    /// Working directory, for relative paths in the text.
+    pub cwd: Option<&'a str>,
+    /// Form.
+    pub layout: Layout,
+    /// How lists enter the text.
+    pub list_form: ListForm,
+    /// Exact limit for everything generated, lists included, in tokens of `view.tokenizer`.
+    pub budget: u64,
+}
+
+/// A session prepared for summarizing: shared by all strategies, windows and cycles.
+#[derive(Debug)]
+pub struct SessionView<'a> {
+    /// The session.
+    pub transcript: &'a Transcript,
+    /// Its token counts.
+    pub tokens: &'a TokenIndex,
+    /// How generated text is counted.
+    pub tokenizer: Tokenizer,
+    /// Kind of tool per call, by position in `transcript.links`.
+    pub kinds: Vec<ToolKind>,
+    /// Prepared once, on first use, by the extractive summarizer.
+    pub digest: std::sync::OnceLock<extractive::Digest>,
+}
+
+/// Why there is no summary.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum SummarizeError {
+    /// Nothing fits the budget.
+    #[error("a budget of {budget} tokens holds no summary")]
+    BudgetTooSmall {
+        /// The budget in tokens.
+        budget: u64,
+    },
+}
+
+/// Writes summaries. The embedded [`extractive::Extractive`] needs nothing; a model behind HTTP is another.
+pub trait Summarizer: Sync {
+    /// Name as written in results.
+    fn name(&self) -> &'static str;
+
+    /// Writes one summary within the budget.
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError>;
+}
