@@ -1,7 +1,13 @@
-//! `compactor` replays real agent logs through context compaction and scores what survives.
-pub mod diagnostic;
-pub mod fileops;
-pub mod paths;
-pub mod summarize;
-pub mod tokens;
+//! tmp
 pub mod transcript;
+pub mod diagnostic;
+pub mod paths;
+pub mod fileops;
+pub mod tokens;
+pub mod profile;
+pub mod context;
+pub mod strategy;
+pub mod summarize;
+pub mod replay;
+#[cfg(test)]
+mod testing;

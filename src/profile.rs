@@ -5,6 +5,7 @@
 
 use crate::strategy::TextRules;
 use crate::summarize::{Layout, ListForm};
+use crate::transcript::Role;
 use serde::Deserialize;
 
 /// The policy embedded as the default.
@@ -138,6 +139,9 @@ pub struct SummaryRules {
     /// Whether the truncate strategy writes file tags.
     #[serde(default)]
     pub truncate_tags: bool,
+    /// Whether the harness keeps the file lists as data beside the text too, outside the budget and the model's sight.
+    #[serde(default)]
+    pub metadata: bool,
     /// Role of the message that carries the summary: `user` or `assistant`.
     #[serde(default)]
     pub role: SummaryRole,
@@ -160,6 +164,15 @@ pub enum SummaryRole {
     User,
     /// As if the model said it.
     Assistant,
+}
+
+impl From<SummaryRole> for Role {
+    fn from(role: SummaryRole) -> Self {
+        match role {
+            SummaryRole::User => Self::User,
+            SummaryRole::Assistant => Self::Assistant,
+        }
+    }
 }
 
 /// Names of [`Layout`] in a profile file.
@@ -293,6 +306,8 @@ impl Profile {
                 ListName::None => ListForm::None,
             },
             truncate_tags: self.summary.truncate_tags,
+            metadata: self.summary.metadata,
+            summary_role: self.summary.role.into(),
             prefix: self.summary.prefix.clone(),
             suffix: self.summary.suffix.clone(),
             emergency_notice: self.summary.emergency_notice.clone(),

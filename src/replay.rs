@@ -5,9 +5,9 @@
 
 use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, of_call};
-use crate::profile::{Profile, SummaryRole};
+use crate::profile::Profile;
 use crate::strategy::{Generated, Strategy, generate};
-use crate::summarize::{FileLists, Layout, SessionView, SummarizeError, Summarizer, SummaryRequest};
+use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
 use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
@@ -85,13 +85,32 @@ pub enum Mode {
     Repeat,
 }
 
+/// What the provider sees and charges for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Requests.
+    pub requests: u64,
+    /// Prompt tokens, overhead included.
+    pub prompt: u64,
+    /// Of those, the longest common prefix with the request before.
+    pub cached: u64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.prompt += other.prompt;
+        self.cached += other.cached;
+    }
+}
+
 /// One cycle of a replay.
 #[derive(Debug, Clone)]
 pub struct CycleTrace {
     /// Trigger, cut, split, pin.
     pub cut: Cut,
-    /// What was generated; `None` for the control that compacts nothing, or when the cycle could not happen.
-    pub generated: Option<Generated>,
+    /// What was generated; nothing for the control that never compacts, or when the cycle could not happen.
+    pub generated: Vec<Generated>,
     /// The harness' file lists after it.
     pub lists: FileLists,
     /// The context after it.
@@ -104,6 +123,8 @@ pub struct CycleTrace {
     pub messages_before: u64,
     /// Messages in the context after it.
     pub messages_after: u64,
+    /// Requests since the cycle before it (or the start), up to but without the one that triggered it.
+    pub cost: Cost,
 }
 
 /// A replay of one session.
@@ -121,6 +142,8 @@ pub struct Replay {
     pub cycles: Vec<CycleTrace>,
     /// It ended because two compactions in a row gained nothing.
     pub stuck: bool,
+    /// Requests of the whole session, the stretch after the last cycle included.
+    pub cost: Cost,
 }
 
 /// What to replay.
@@ -157,7 +180,7 @@ pub fn replay(
     locked: &Schedule,
     plan: Plan<'_>,
     summarizer: &dyn Summarizer,
-) -> Result<Replay, SummarizeError> {
+) -> Replay {
     let mut run = Runner::new(prepared, planner, plan, summarizer);
     let mut stuck = locked.stuck;
     if plan.schedule == ScheduleMode::Free && plan.mode == Mode::Grow && plan.strategy != Strategy::None {
@@ -165,7 +188,7 @@ pub fn replay(
         while run.cycles.len() < plan.limit {
             let Some(cut) = walk.next(run.summary_tokens()) else { break };
             let attempted = cut.cut > cut.from;
-            run.cycle(cut)?;
+            run.cycle(cut);
             if attempted {
                 walk.gained(run.cycles.last().is_some_and(|trace| trace.tokens_after < trace.tokens_before));
             }
@@ -173,19 +196,16 @@ pub fn replay(
         stuck = walk.stuck();
     } else {
         for cut in &locked.cuts {
-            run.cycle(cut.clone())?;
+            run.cycle(cut.clone());
         }
     }
     let amounts = planner.amounts(plan.window);
     let (overhead, overhead_source) = planner.overhead();
-    Ok(Replay {
-        window: plan.window,
-        budget: amounts.budget,
-        overhead,
-        overhead_source,
-        cycles: run.cycles,
-        stuck,
-    })
+    let mut cost = run.cost(run.tail, run.sent, prepared.view.transcript.messages.len());
+    for trace in &run.cycles {
+        cost += trace.cost;
+    }
+    Replay { window: plan.window, budget: amounts.budget, overhead, overhead_source, cycles: run.cycles, stuck, cost }
 }
 
 /// State of one replay between cycles.
@@ -195,9 +215,12 @@ struct Runner<'a> {
     plan: Plan<'a>,
     summarizer: &'a dyn Summarizer,
     ledger: Ledger,
-    /// Summary without its wrapper, as the summarizer gets it back; and with it, as it stands in the context.
-    summary: Option<Generated>,
+    /// What stands in the context: one text, or two after a split turn.
+    summary: Vec<Generated>,
     pinned: Option<(usize, u64)>,
+    /// First message of the tail, and the first message whose request is not yet in a cost.
+    tail: usize,
+    sent: usize,
     cycles: Vec<CycleTrace>,
 }
 
@@ -214,14 +237,16 @@ impl<'a> Runner<'a> {
             plan,
             summarizer,
             ledger: Ledger::default(),
-            summary: None,
+            summary: Vec::new(),
             pinned: None,
+            tail: 0,
+            sent: 0,
             cycles: Vec::new(),
         }
     }
 
     fn summary_tokens(&self) -> Option<u64> {
-        self.summary.as_ref().map(|generated| generated.tokens)
+        tokens_of(&self.summary)
     }
 
     /// Tokens of the context whose tail begins at `tail`, at message `end`.
@@ -230,19 +255,44 @@ impl<'a> Runner<'a> {
         self.planner.content(self.summary_tokens(), pinned, tail, end)
     }
 
+    /// Cost of the requests before messages `from..to`, with the tail beginning at `tail`.
+    ///
+    /// Within a stretch every request extends the one before. The first after a compaction shares with it only the
+    /// overhead and the system messages at its head.
+    fn cost(&self, tail: usize, from: usize, to: usize) -> Cost {
+        let overhead = self.planner.overhead().0;
+        let mut cost = Cost::default();
+        let mut before = if self.cycles.is_empty() {
+            0
+        } else {
+            overhead + self.prepared.terrain.system(self.cycles.last().map_or(0, |trace| trace.cut.from))
+        };
+        for reply in self.prepared.terrain.replies(from..to) {
+            let prompt = overhead + self.content(tail, *reply);
+            cost += Cost { requests: 1, prompt, cached: before.min(prompt) };
+            before = prompt;
+        }
+        cost
+    }
+
     /// Runs one compaction.
-    fn cycle(&mut self, cut: Cut) -> Result<(), SummarizeError> {
+    fn cycle(&mut self, cut: Cut) {
         let transcript = self.prepared.view.transcript;
         // The control never compacts: its context is everything before the trigger.
         let control = self.plan.strategy == Strategy::None;
         let before = if control { self.content(0, cut.trigger) } else { self.content(cut.from, cut.trigger) };
         let old = self.build(if control { 0 } else { cut.from }, cut.trigger);
+        let cost = self.cost(self.tail, self.sent, cut.trigger);
+        self.sent = cut.trigger.max(self.sent);
         let can = cut.cut > cut.from || self.plan.mode == Mode::Repeat;
         if can && !control {
             self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
             self.pinned = cut.pinned;
             let lists = self.ledger.lists();
-            self.summary = self.write(&cut, &lists)?.or_else(|| self.summary.take());
+            let written = self.write(&cut, &lists);
+            if !written.is_empty() {
+                self.summary = written;
+            }
             self.pin();
         }
         let tail = if control {
@@ -252,37 +302,72 @@ impl<'a> Runner<'a> {
         } else {
             cut.from
         };
+        self.tail = tail;
         let context = self.build(tail, cut.trigger);
         let trace = CycleTrace {
-            generated: if can && !control { self.summary.clone() } else { None },
+            generated: if can && !control { self.summary.clone() } else { Vec::new() },
             lists: self.ledger.lists(),
             tokens_before: before,
             tokens_after: self.content(tail, cut.trigger),
             messages_before: old.entries.len() as u64,
             messages_after: context.entries.len() as u64,
             context,
+            cost,
             cut,
         };
         self.cycles.push(trace);
-        Ok(())
     }
 
     /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
-    fn write(&self, cut: &Cut, lists: &FileLists) -> Result<Option<Generated>, SummarizeError> {
+    fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
         let budget = self.planner.amounts(self.plan.window).budget;
         let rules = self.plan.profile.text_rules();
-        let request = SummaryRequest {
+        let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
+        let previous = (!texts.is_empty()).then(|| texts.join("\n\n"));
+        let split = self.plan.profile.split;
+        let second = match (self.plan.strategy, cut.turn_start) {
+            (Strategy::Structured | Strategy::Narrative, Some(start))
+                if split.summaries == 2 && cut.cut - start >= split.min_prefix =>
+            {
+                Some(start)
+            }
+            _ => None,
+        };
+        let whole = SummaryRequest {
             view: &self.prepared.view,
             messages: cut.from..cut.cut,
             turn_start: cut.turn_start,
-            previous: self.summary.as_ref().map(|generated| generated.text.as_str()),
+            previous: previous.as_deref(),
             lists,
             cwd: self.prepared.cwd,
-            layout: Layout::SixSections,
+            layout: rules.layout,
             list_form: rules.list_form,
             budget,
         };
-        Ok(generate(self.plan.strategy, &request, &rules, self.summarizer))
+        let Some(start) = second else {
+            return generate(self.plan.strategy, &whole, &rules, self.summarizer).into_iter().collect();
+        };
+        // The turn's own summary gets a third of the budget and no lists; the earlier summary goes into the history.
+        let none = FileLists::default();
+        let history = SummaryRequest {
+            messages: cut.from..start,
+            turn_start: None,
+            budget: budget - budget / 3,
+            ..whole.clone()
+        };
+        let turn = SummaryRequest {
+            messages: start..cut.cut,
+            turn_start: Some(start),
+            previous: None,
+            lists: &none,
+            list_form: ListForm::None,
+            budget: budget / 3,
+            ..whole.clone()
+        };
+        [history, turn]
+            .iter()
+            .filter_map(|request| generate(self.plan.strategy, request, &rules, self.summarizer))
+            .collect()
     }
 
     /// Makes the tokens of the pinned request those of the text that really stands in the context.
@@ -316,11 +401,8 @@ impl<'a> Runner<'a> {
             .filter(|(_, message)| message.role == Role::System)
             .map(|(index, _)| Entry::Kept(MessageIdx::new(index)))
             .collect();
-        if let Some(generated) = &self.summary {
-            let role = match self.plan.profile.summary.role {
-                SummaryRole::User => Role::User,
-                SummaryRole::Assistant => Role::Assistant,
-            };
+        let role = self.plan.profile.summary.role.into();
+        for generated in &self.summary {
             entries.push(Entry::Summary { role, text: generated.text.clone() });
         }
         if let Some((at, _)) = self.pinned {
@@ -330,3 +412,11 @@ impl<'a> Runner<'a> {
         Context { entries }
     }
 }
+
+/// Tokens of generated texts; the first message's overhead is counted by the planner, further ones here.
+fn tokens_of(generated: &[Generated]) -> Option<u64> {
+    let more = generated.len().checked_sub(1)? as u64;
+    Some(generated.iter().map(|text| text.tokens).sum::<u64>() + more * MESSAGE_OVERHEAD)
+}
+
+// TESTS

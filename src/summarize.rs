@@ -46,7 +46,7 @@ pub enum ListForm {
 }
 
 /// One call of a summarizer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SummaryRequest<'a> {
     /// The session; only `messages` of it may be read.
     pub view: &'a SessionView<'a>,

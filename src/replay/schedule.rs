@@ -77,6 +77,18 @@ impl Terrain {
         self.system.get(end).or(self.system.last()).copied().unwrap_or(0)
     }
 
+    /// Messages in `range` before which a request was sent.
+    pub fn replies(&self, range: std::ops::Range<usize>) -> &[usize] {
+        let start = self.replies.partition_point(|at| *at < range.start);
+        let end = self.replies.partition_point(|at| *at < range.end);
+        self.replies.get(start..end).unwrap_or(&[])
+    }
+
+    /// Number of messages in which a person asks.
+    pub fn requests(&self) -> usize {
+        self.requests.len()
+    }
+
     /// The newest message before `end` in which a person asks.
     pub fn newest_request(&self, end: usize) -> Option<usize> {
         let after = self.requests.partition_point(|request| *request < end);
@@ -160,7 +172,7 @@ pub struct Walk<'a> {
     fruitless: u8,
 }
 
-impl<'a> Walk<'a> {
+impl Walk<'_> {
     /// The next compaction, given the tokens of the summary in the context now (`None`: there is none yet).
     /// `None` when the log ends or two compactions in a row freed nothing.
     pub fn next(&mut self, summary: Option<u64>) -> Option<Cut> {
@@ -173,18 +185,18 @@ impl<'a> Walk<'a> {
         }
         let rest = self.checkpoints.get(self.checkpoints.partition_point(|at| *at <= self.position)..)?;
         let trigger = *rest.get(rest.partition_point(|at| context(*at) < self.amounts.trigger))?;
-        self.at(trigger, summary)
+        Some(self.at(trigger, summary))
     }
 
     /// The compaction before message `trigger`.
-    fn at(&mut self, trigger: usize, summary: Option<u64>) -> Option<Cut> {
+    fn at(&mut self, trigger: usize, summary: Option<u64>) -> Cut {
         let tail = self.tail;
         let held = summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD) + self.pinned + self.overhead;
         let late = held + self.terrain.system(tail) + self.tokens.range(tail..trigger) > self.amounts.window;
         self.position = trigger;
         let Some(cut) = self.place(trigger) else {
             self.fruitless += 1;
-            return Some(Cut { trigger, from: tail, cut: tail, turn_start: None, pinned: None, late, unfit: true });
+            return Cut { trigger, from: tail, cut: tail, turn_start: None, pinned: None, late, unfit: true };
         };
         let request = self.terrain.newest_request(trigger);
         let pinned = request
@@ -197,7 +209,7 @@ impl<'a> Walk<'a> {
         let unfit = self.tokens.range(cut..trigger) > self.amounts.window;
         self.tail = cut;
         self.pinned = pinned.map_or(0, |(_, tokens)| tokens);
-        Some(Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit })
+        Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit }
     }
 
     /// Tells the walk whether the compaction it proposed made the context smaller.
@@ -311,7 +323,8 @@ impl<'a> Planner<'a> {
     pub fn schedule_of_whole(&self, window: u64, messages: usize) -> Schedule {
         let amounts = self.amounts(window);
         let mut walk = self.walk(window);
-        let cuts = walk.at(messages, None).into_iter().filter(|cut| !cut.unfit).collect();
+        let cut = walk.at(messages, None);
+        let cuts = if cut.cut > cut.from { vec![cut] } else { Vec::new() };
         Schedule { amounts, overhead: self.overhead.0, overhead_source: self.overhead.1, cuts, stuck: false }
     }
 
