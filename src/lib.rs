@@ -2,6 +2,7 @@
 pub mod diagnostic;
 pub mod fileops;
 pub mod paths;
+pub mod strategy;
 pub mod summarize;
 pub mod tokens;
 pub mod transcript;
