@@ -1,7 +1,7 @@
 //! What the model sees after a compaction: a view into the source messages, never a copy of them.
 //!
-//! [`Context::serialize`] turns the view into the blocks of a request, pairs repaired: a call that the log never
-//! answered gets a placeholder result unless it is the very end, a silent result says so, nothing is empty.
+//! [`Context::serialize`] turns the view into the blocks of a request, pairs repaired: a call that nothing has answered
+//! so far gets a placeholder result unless it is the very end, a silent result says so, nothing is empty.
 
 use crate::tokens::Tokenizer;
 use crate::transcript::{MessageIdx, Part, Role, Transcript};
@@ -10,7 +10,7 @@ use std::borrow::Cow;
 /// Stands for the text of a result that has none.
 const NO_OUTPUT: &str = "(no output)";
 
-/// Stands for the result of a call that the log never answered.
+/// Stands for the result of a call that nothing has answered.
 const NO_RESULT: &str = "(no result was recorded)";
 
 /// One entry of a context.
@@ -39,6 +39,8 @@ pub enum Entry {
 pub struct Context {
     /// Entries in the order the model sees them.
     pub entries: Vec<Entry>,
+    /// Messages before this one have happened: a result at or after it is still to come.
+    pub now: MessageIdx,
 }
 
 /// A message of a request.
@@ -104,44 +106,57 @@ impl Context {
                 }
                 Entry::Kept(index) => {
                     let last = position + 1 == self.entries.len();
-                    push_kept(transcript, *index, last, &mut sent);
+                    self.push_kept(transcript, *index, last, &mut sent);
                 }
             }
         }
         sent
     }
-}
 
-/// Serializes one kept message and, where calls of it were never answered, their placeholder results.
-fn push_kept<'a>(transcript: &'a Transcript, index: MessageIdx, last: bool, sent: &mut Vec<Sent<'a>>) {
-    let Some(message) = transcript.messages.get(index.get()) else { return };
-    let mut blocks = Vec::with_capacity(message.parts.len());
-    let mut placeholders = Vec::new();
-    for (position, part) in message.parts.iter().enumerate() {
-        let at = crate::transcript::PartRef { message: index, part: position as u32 };
-        match part {
-            Part::Text(text) => push_text(&text.text, &mut blocks),
-            Part::Thinking(text) => push_text(text, &mut blocks),
-            Part::Call(call) => {
-                let Ok(link) = transcript.links.binary_search_by_key(&at, |link| link.call) else { continue };
-                blocks.push(Block::Call { link, name: &call.name, arguments: &call.arguments });
-                if transcript.links[link].result.is_none() && !last {
-                    placeholders.push(Block::Result { link, text: Cow::Borrowed(NO_RESULT) });
+    /// Serializes one kept message and, where calls of it have no answer so far, their placeholder results.
+    fn push_kept<'a>(
+        &self,
+        transcript: &'a Transcript,
+        index: MessageIdx,
+        last: bool,
+        sent: &mut Vec<Sent<'a>>,
+    ) {
+        let Some(message) = transcript.messages.get(index.get()) else { return };
+        let mut blocks = Vec::with_capacity(message.parts.len());
+        let mut placeholders = Vec::new();
+        for (position, part) in message.parts.iter().enumerate() {
+            let at = crate::transcript::PartRef { message: index, part: position as u32 };
+            match part {
+                Part::Text(text) => push_text(&text.text, &mut blocks),
+                Part::Thinking(text) => push_text(text, &mut blocks),
+                Part::Call(call) => {
+                    let Ok(link) = transcript.links.binary_search_by_key(&at, |link| link.call) else {
+                        continue;
+                    };
+                    blocks.push(Block::Call { link, name: &call.name, arguments: &call.arguments });
+                    let answered = transcript.links[link].result.is_some_and(|at| at.message < self.now);
+                    if !answered && !last {
+                        placeholders.push(Block::Result { link, text: Cow::Borrowed(NO_RESULT) });
+                    }
                 }
+                Part::Result(result) => {
+                    let Some(link) = transcript.link_of_result(at) else { continue };
+                    let text = if result.text.trim().is_empty() && result.images == 0 {
+                        NO_OUTPUT
+                    } else {
+                        &result.text
+                    };
+                    blocks.push(Block::Result { link, text: Cow::Borrowed(text) });
+                }
+                Part::Image { .. } | Part::Opaque { .. } => blocks.push(Block::Other),
             }
-            Part::Result(result) => {
-                let Some(link) = transcript.link_of_result(at) else { continue };
-                let text = if result.text.trim().is_empty() && result.images == 0 { NO_OUTPUT } else { &result.text };
-                blocks.push(Block::Result { link, text: Cow::Borrowed(text) });
-            }
-            Part::Image { .. } | Part::Opaque { .. } => blocks.push(Block::Other),
         }
-    }
-    if !blocks.is_empty() {
-        sent.push(Sent { role: message.role, source: Some(index), blocks });
-    }
-    if !placeholders.is_empty() {
-        sent.push(Sent { role: Role::Tool, source: None, blocks: placeholders });
+        if !blocks.is_empty() {
+            sent.push(Sent { role: message.role, source: Some(index), blocks });
+        }
+        if !placeholders.is_empty() {
+            sent.push(Sent { role: Role::Tool, source: None, blocks: placeholders });
+        }
     }
 }
 

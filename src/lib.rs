@@ -9,19 +9,20 @@
 //! | 2 measures | [`tokens`] |
 //! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 
-pub mod transcript;
-pub mod diagnostic;
-pub mod paths;
-pub mod fileops;
-pub mod tokens;
-pub mod profile;
-pub mod models;
 pub mod context;
+pub mod diagnostic;
+pub mod fileops;
+pub mod models;
+pub mod paths;
+pub mod profile;
+pub mod replay;
 pub mod strategy;
 pub mod summarize;
-pub mod replay;
-pub mod score { 
+pub mod tokens;
+pub mod transcript;
+pub mod score {
     //! tmp
-    pub mod invariants; }
+    pub mod invariants;
+}
 #[cfg(test)]
 mod testing;

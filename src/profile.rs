@@ -238,7 +238,8 @@ impl Profile {
     /// Reads a profile from TOML text; `origin` names it in errors.
     pub fn parse(origin: &str, text: &str) -> Result<Self, ProfileError> {
         let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
-        let profile: Self = toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;
+        let profile: Self =
+            toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;
         profile.validate().map_err(fail)?;
         Ok(profile)
     }
@@ -250,12 +251,16 @@ impl Profile {
             return Err("window must be at least 1 token".to_owned());
         }
         if !share(self.trigger.threshold) {
-            return Err(format!("trigger.threshold is {}, must be above 0 and at most 1", self.trigger.threshold));
+            return Err(format!(
+                "trigger.threshold is {}, must be above 0 and at most 1",
+                self.trigger.threshold
+            ));
         }
         if !share(self.pin_limit) {
             return Err(format!("pin_limit is {}, must be above 0 and at most 1", self.pin_limit));
         }
-        if !(self.summary.budget_fraction.is_finite() && (0.0..=0.25).contains(&self.summary.budget_fraction)) {
+        if !(self.summary.budget_fraction.is_finite() && (0.0..=0.25).contains(&self.summary.budget_fraction))
+        {
             return Err(format!(
                 "summary.budget_fraction is {}, must be between 0 and 0.25",
                 self.summary.budget_fraction

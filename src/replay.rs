@@ -37,7 +37,8 @@ pub fn effects(transcript: &Transcript) -> Vec<CallEffect> {
         .links
         .iter()
         .map(|link| {
-            let cwd = transcript.messages.get(link.call.message.get()).and_then(|message| message.cwd.as_deref());
+            let cwd =
+                transcript.messages.get(link.call.message.get()).and_then(|message| message.cwd.as_deref());
             match transcript.call(link) {
                 Some(call) => of_call(&call.name, &call.arguments, cwd),
                 None => of_call("", "", None),
@@ -205,7 +206,15 @@ pub fn replay(
     for trace in &run.cycles {
         cost += trace.cost;
     }
-    Replay { window: plan.window, budget: amounts.budget, overhead, overhead_source, cycles: run.cycles, stuck, cost }
+    Replay {
+        window: plan.window,
+        budget: amounts.budget,
+        overhead,
+        overhead_source,
+        cycles: run.cycles,
+        stuck,
+        cost,
+    }
 }
 
 /// State of one replay between cycles.
@@ -387,7 +396,8 @@ impl<'a> Runner<'a> {
         if self.prepared.view.tokens.range(at..at + 1) <= limit + MESSAGE_OVERHEAD {
             return Entry::Kept(message);
         }
-        let text = self.prepared.view.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
+        let text =
+            self.prepared.view.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
         Entry::Clipped { message, text: clip(&text.unwrap_or_default(), limit, self.prepared.view.tokenizer) }
     }
 
@@ -409,7 +419,7 @@ impl<'a> Runner<'a> {
             entries.push(self.pinned_entry(at));
         }
         entries.extend((tail..end.min(messages.len())).map(|index| Entry::Kept(MessageIdx::new(index))));
-        Context { entries }
+        Context { entries, now: MessageIdx::new(end) }
     }
 }
 
@@ -419,4 +429,5 @@ fn tokens_of(generated: &[Generated]) -> Option<u64> {
     Some(generated.iter().map(|text| text.tokens).sum::<u64>() + more * MESSAGE_OVERHEAD)
 }
 
-// TESTS
+#[cfg(test)]
+mod tests;

@@ -98,7 +98,9 @@ pub(crate) fn corpus_files(folders: &[&str]) -> Option<Vec<(String, Vec<u8>)>> {
     paths.sort();
     let files: Vec<(String, Vec<u8>)> = paths
         .into_iter()
-        .filter_map(|path| Some((path.strip_prefix(&root).ok()?.display().to_string(), std::fs::read(&path).ok()?)))
+        .filter_map(|path| {
+            Some((path.strip_prefix(&root).ok()?.display().to_string(), std::fs::read(&path).ok()?))
+        })
         .collect();
     if files.is_empty() {
         eprintln!("skipped: no corpus at {}", root.display());

@@ -61,9 +61,9 @@ impl Terrain {
             }
             system.push(total);
         }
-        let measured = schema_tokens
-            .map(|count| (count, OverheadSource::Schemas))
-            .or_else(|| first_call(transcript, tokens, &replies).map(|count| (count, OverheadSource::FirstCall)));
+        let measured = schema_tokens.map(|count| (count, OverheadSource::Schemas)).or_else(|| {
+            first_call(transcript, tokens, &replies).map(|count| (count, OverheadSource::FirstCall))
+        });
         Self { units: Units::new(transcript, tokens), system, replies, requests, measured }
     }
 
@@ -104,9 +104,10 @@ impl Terrain {
                 .iter()
                 .copied()
                 .filter(|reply| {
-                    reply.checked_sub(1).and_then(|before| transcript.messages.get(before)).is_none_or(|message| {
-                        message.role == Role::User
-                    })
+                    reply
+                        .checked_sub(1)
+                        .and_then(|before| transcript.messages.get(before))
+                        .is_none_or(|message| message.role == Role::User)
                 })
                 .collect(),
         }

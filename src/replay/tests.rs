@@ -143,7 +143,7 @@ fn the_newest_request_is_pinned_right_after_the_summary() {
 
 #[test]
 fn a_request_larger_than_a_quarter_of_the_window_keeps_head_and_tail() {
-    let mut notation = String::from("U: start of a long brief word x3000 and its end\n");
+    let mut notation = String::from("U: start of a long brief word x3000\n");
     for step in 0..60 {
         notation.push_str(&format!("A{{c{step}}}: step\nT(c{step}): output x100\n"));
     }

@@ -1,7 +1,7 @@
 //! Hard invariants of a context, judged on the blocks as serialized for the model: no trust in how it was built.
 
 use crate::context::{Block, Context, Entry};
-use crate::transcript::{MessageIdx, Role, Transcript};
+use crate::transcript::{Link, MessageIdx, Role, Transcript};
 use rustc_hash::FxHashSet;
 
 /// How often each invariant is broken.
@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 pub struct Broken {
     /// Results whose call is not before them.
     pub orphan_results: u64,
-    /// Calls without the result that the log has for them.
+    /// Calls without the result that the log had for them by then.
     pub orphan_calls: u64,
     /// Second results of one call.
     pub duplicate_results: u64,
@@ -54,7 +54,8 @@ pub fn check(context: &Context, transcript: &Transcript, newest_request: Option<
     broken.orphan_calls = calls
         .iter()
         .filter(|link| {
-            !answered.contains(*link) && transcript.links.get(**link).is_some_and(|link| link.result.is_some())
+            let had = |link: &Link| link.result.is_some_and(|at| at.message < context.now);
+            !answered.contains(*link) && transcript.links.get(**link).is_some_and(had)
         })
         .count() as u64;
     broken.no_user_message = !user;

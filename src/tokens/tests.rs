@@ -18,7 +18,8 @@ fn check_equal(text: &str) {
 #[test]
 fn known_counts() {
     // Checked against the tables of the encodings: a special-token spelling is seven ordinary tokens.
-    for (text, o200k, cl100k) in [("", 0, 0), ("hello world", 2, 2), ("<|endoftext|>", 7, 7), ("    ", 1, 1)] {
+    for (text, o200k, cl100k) in [("", 0, 0), ("hello world", 2, 2), ("<|endoftext|>", 7, 7), ("    ", 1, 1)]
+    {
         assert_eq!(Tokenizer::O200k.count(text), o200k, "{text:?}");
         assert_eq!(Tokenizer::Cl100k.count(text), cl100k, "{text:?}");
     }
@@ -28,9 +29,46 @@ fn known_counts() {
 #[test]
 fn hostile_strings_count_like_the_reference() {
     let shapes = [
-        "a", "A", " ", "\t", "\n", "\r\n", "\u{a0}", "\u{3000}", "-", "=", "/", "0", "é", "ß", "字", "한", "👍🏽", "👩‍👩‍👧",
-        "e\u{301}", "'s", "'S ", "'\u{17f}", "x'\u{17f}t ", "'ll'VE", "\u{200b}", "\u{1b}[31m", "<|endoftext|>",
-        "<|im_start|>", "\0", "\u{feff}", "{\"a\":1}", "aB", "Ab1_", "ſ", "K", "İ", "\u{fffd}", "  x", "\n\n  y", "://",
+        "a",
+        "A",
+        " ",
+        "\t",
+        "\n",
+        "\r\n",
+        "\u{a0}",
+        "\u{3000}",
+        "-",
+        "=",
+        "/",
+        "0",
+        "é",
+        "ß",
+        "字",
+        "한",
+        "👍🏽",
+        "👩‍👩‍👧",
+        "e\u{301}",
+        "'s",
+        "'S ",
+        "'\u{17f}",
+        "x'\u{17f}t ",
+        "'ll'VE",
+        "\u{200b}",
+        "\u{1b}[31m",
+        "<|endoftext|>",
+        "<|im_start|>",
+        "\0",
+        "\u{feff}",
+        "{\"a\":1}",
+        "aB",
+        "Ab1_",
+        "ſ",
+        "K",
+        "İ",
+        "\u{fffd}",
+        "  x",
+        "\n\n  y",
+        "://",
     ];
     for shape in shapes {
         for times in [1, 2, 3, 7, 100, 1_000] {
@@ -70,7 +108,9 @@ proptest! {
 
 #[test]
 fn corpus_texts_count_like_the_reference() {
-    let Some(files) = crate::testing::corpus_files(&["claude-code", "codex", "pi", "openai-chat"]) else { return };
+    let Some(files) = crate::testing::corpus_files(&["claude-code", "codex", "pi", "openai-chat"]) else {
+        return;
+    };
     let mut checked = 0usize;
     for (_, bytes) in files {
         for line in bytes.split(|byte| *byte == b'\n') {
@@ -98,7 +138,8 @@ fn visit(value: &serde_json::Value, check: &mut impl FnMut(&str)) {
 
 #[test]
 fn the_index_adds_up() {
-    let session = transcript("S: rules\nU: do the thing\nA{a,b}: looking\nT(a): one\nT(b): two words\nA: done");
+    let session =
+        transcript("S: rules\nU: do the thing\nA{a,b}: looking\nT(a): one\nT(b): two words\nA: done");
     let index = TokenIndex::new(&session, Tokenizer::O200k);
     let sum: u64 = (0..session.messages.len()).map(|at| index.message(MessageIdx::new(at))).sum();
     assert_eq!(sum, index.total());
