@@ -14,7 +14,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub const SCORER_VERSION: u32 = 1;
 
 /// One cycle: session x profile x strategy x window x cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CycleRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -256,7 +256,7 @@ pub struct FactRow {
 }
 
 /// One session under one plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -314,6 +314,14 @@ pub struct SessionRow {
     pub facts_in_summary: u64,
     /// Hard invariants broken, over all cycles.
     pub violations: u64,
+    /// Model requests of the whole session.
+    pub requests: u64,
+    /// Prompt tokens of those requests, overhead included.
+    pub prompt_tokens: u64,
+    /// Of those, read from the provider's cache under longest-prefix caching.
+    pub cached_tokens: u64,
+    /// Price in input-token equivalents: 0.1 per cached token, 1.25 per other.
+    pub cost_units: f64,
     /// What went wrong.
     pub error: String,
 }
@@ -359,7 +367,7 @@ pub struct Problem {
 }
 
 /// The settings of a run, as far as they change its numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Settings {
     /// Profiles in order.
     pub profiles: Vec<String>,
@@ -384,7 +392,7 @@ pub struct Settings {
 }
 
 /// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -419,7 +427,7 @@ pub struct Manifest {
 }
 
 /// Everything a run produced.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunOutput {
     /// What was run.
     pub manifest: Manifest,

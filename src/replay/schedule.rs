@@ -369,6 +369,13 @@ impl<'a> Planner<'a> {
         if count(middle) == reached { middle } else { high }
     }
 
+    /// A window that the whole session fills up to the trigger, for compacting it once and again.
+    pub fn window_for_whole(&self, tokens: u64) -> u64 {
+        let whole = self.overhead.0 + tokens;
+        let full = (whole as f64 / self.profile.trigger.threshold) as u64;
+        full.max(self.floor(full.max(1)))
+    }
+
     /// The smallest window that this session can be replayed at.
     fn floor(&self, ceiling: u64) -> u64 {
         let system = self.overhead.0 + self.terrain.system(usize::MAX);
