@@ -1,0 +1,219 @@
+//! Plain chat messages, as the OpenAI chat and Anthropic Messages APIs take them.
+//!
+//! One message a line (or one array of messages) is one session; a line that holds a list of messages is a session of its
+//! own. Both APIs share this reader because files mix their habits; what differs is in the blocks. Tool calls written as
+//! markup inside a text stay text.
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::blocks::{self, Speaker};
+use super::json::{argument_text, items, number, take, take_text, text};
+use super::lines::Record;
+use super::links::Draft;
+use super::outcome;
+use super::sink::Sink;
+use crate::diagnostic::Severity;
+use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult, Usage};
+
+/// Fields that name the conversation a message belongs to.
+const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId", "thread_id"];
+
+/// Reads the records of one file.
+pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let alone = records.len() == 1;
+    let mut running = Running { draft: Draft::new(name), conversation: None, sessions: 0 };
+    let mut number = 0u32;
+    for record in records {
+        let Record { line, mut value, .. } = record;
+        let messages = match &mut value {
+            Value::Array(_) => value.take(),
+            _ => take(&mut value, "messages"),
+        };
+        if let Value::Array(messages) = messages {
+            number += 1;
+            let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
+            let mut draft = Draft::new(id);
+            describe(&mut draft, &mut value, line);
+            for message in messages {
+                add(&mut draft, message, line, out);
+            }
+            out.finish_draft(draft);
+        } else if text(&value, "role").is_some() {
+            running.belongs(&value, name, out);
+            describe(&mut running.draft, &mut value, line);
+            add(&mut running.draft, value, line, out);
+        } else if value.get("tools").is_some() || value.get("system").is_some() {
+            describe(&mut running.draft, &mut value, line);
+        } else {
+            out.note(
+                line,
+                "unknown-record",
+                Severity::Note,
+                "neither a message nor a list of messages; ignored",
+            );
+        }
+    }
+    out.finish_draft(running.draft);
+}
+
+/// The session that messages of their own line belong to.
+struct Running {
+    draft: Draft,
+    conversation: Option<String>,
+    sessions: u32,
+}
+
+impl Running {
+    /// Starts a new session where the message says that it is of another conversation.
+    fn belongs(&mut self, message: &Value, name: &str, out: &mut Sink) {
+        let Some(id) = CONVERSATION_IDS.iter().find_map(|key| text(message, key)) else { return };
+        if self.conversation.as_deref() == Some(id) {
+            return;
+        }
+        if self.conversation.is_some() {
+            self.sessions += 1;
+            let finished = std::mem::replace(&mut self.draft, Draft::new(name));
+            out.finish_draft(finished);
+        }
+        id.clone_into(&mut self.draft.id);
+        self.conversation = Some(id.to_owned());
+    }
+}
+
+/// What stands beside the messages: system prompt, tools, model.
+fn describe(draft: &mut Draft, value: &mut Value, line: u32) {
+    let system = take(value, "system");
+    if !system.is_null() && draft.messages.is_empty() {
+        let parts = blocks::parts(system, Speaker::Other, Outcome::Unknown);
+        draft.messages.push(Message { role: Role::System, parts, line, cwd: None, usage: None });
+    }
+    let tools = ["tools", "functions"].iter().map(|key| take(value, key)).find(|tools| !tools.is_null());
+    if let Some(tools) = tools.filter(|_| draft.tool_schema.is_none()) {
+        let schema = argument_text(tools);
+        draft.tool_schema = Some(schema).filter(|schema| schema.len() > 2);
+    }
+    if let Some(model) = text(value, "model").filter(|model| !model.is_empty()) {
+        draft.model = Some(model.to_owned());
+    }
+    draft.context_window = number(value, "context_window").or(draft.context_window);
+}
+
+/// Adds one message.
+fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
+    out.raw.messages += 1;
+    out.raw.tool_calls += items(&message, "tool_calls").len() as u64;
+    out.raw.tool_calls += u64::from(message.get("function_call").is_some_and(Value::is_object));
+    out.raw.tool_calls += blocks::count(&message, "tool_use");
+    if !message.is_object() {
+        out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
+        return;
+    }
+    let role = match text(&message, "role").unwrap_or_default() {
+        "system" | "developer" => Role::System,
+        "user" | "human" => Role::User,
+        "assistant" | "model" => Role::Assistant,
+        "tool" | "function" => Role::Tool,
+        other => {
+            let other: String = other.chars().take(60).collect();
+            let text = format!("role {other:?} is not known; kept as injected user text");
+            out.note(line, "unknown-role", Severity::Note, text);
+            let parts =
+                blocks::parts(take(&mut message, "content"), Speaker::User { meta: true }, Outcome::Unknown);
+            draft.messages.push(Message { role: Role::User, parts, line, cwd: None, usage: None });
+            return;
+        }
+    };
+    let cwd: Option<Arc<str>> = text(&message, "cwd").map(Arc::from);
+    if let Some(model) = text(&message, "model").filter(|model| role == Role::Assistant && !model.is_empty())
+    {
+        draft.model = Some(model.to_owned());
+    }
+    let usage = message.get("usage").and_then(usage).filter(|_| role == Role::Assistant);
+    let parts = match role {
+        Role::Tool => tool_parts(message),
+        Role::Assistant => assistant_parts(message),
+        Role::User => {
+            blocks::parts(take(&mut message, "content"), Speaker::User { meta: false }, Outcome::Unknown)
+        }
+        Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
+    };
+    draft.messages.push(Message { role, parts, line, cwd, usage });
+}
+
+fn assistant_parts(mut message: Value) -> Vec<Part> {
+    let mut parts = Vec::new();
+    for key in ["reasoning_content", "reasoning", "thinking"] {
+        let clear = take_text(&mut message, key);
+        if !clear.is_empty() {
+            parts.push(Part::Thinking(clear));
+            break;
+        }
+    }
+    parts.extend(blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown));
+    let refusal = take_text(&mut message, "refusal");
+    if !refusal.is_empty() {
+        parts.push(Part::Text(Text { text: refusal, injected: false }));
+    }
+    if let Value::Array(calls) = take(&mut message, "tool_calls") {
+        // Where calls are given twice, as blocks and here, the blocks are the copy.
+        parts.retain(|part| !matches!(part, Part::Opaque { kind, .. } if kind == "tool_call"));
+        parts.extend(calls.into_iter().filter(Value::is_object).map(call));
+    }
+    let legacy = take(&mut message, "function_call");
+    if legacy.is_object() {
+        parts.push(call(legacy));
+    }
+    parts
+}
+
+/// A call: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}` or flat.
+fn call(mut value: Value) -> Part {
+    let id = take_text(&mut value, "id");
+    let mut inner = ["function", "custom"]
+        .iter()
+        .map(|key| take(&mut value, key))
+        .find(Value::is_object)
+        .unwrap_or(value);
+    let arguments =
+        ["arguments", "input"].iter().map(|key| take(&mut inner, key)).find(|input| !input.is_null());
+    Part::Call(ToolCall {
+        id,
+        name: take_text(&mut inner, "name"),
+        arguments: argument_text(arguments.unwrap_or_default()),
+    })
+}
+
+fn tool_parts(mut message: Value) -> Vec<Part> {
+    let content = take(&mut message, "content");
+    let is_result = |block: &Value| text(block, "type") == Some("tool_result");
+    if content.as_array().is_some_and(|blocks| blocks.iter().any(is_result)) {
+        return blocks::parts(content, Speaker::User { meta: true }, Outcome::Unknown);
+    }
+    let (text, images) = blocks::result_text(content);
+    let (outcome, exit_code) =
+        outcome::flagged(&message).unwrap_or_else(|| outcome::judge(&text, Outcome::Unknown));
+    let call_id = take_text(&mut message, "tool_call_id");
+    vec![Part::Result(ToolResult { call_id, text, outcome, exit_code, images })]
+}
+
+/// Usage in either API's words: OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`.
+fn usage(usage: &Value) -> Option<Usage> {
+    let count = |key: &str| number(usage, key).unwrap_or_default();
+    let found = if usage.get("prompt_tokens").is_some() {
+        let cached = usage.get("prompt_tokens_details").and_then(|details| number(details, "cached_tokens"));
+        Usage {
+            input: count("prompt_tokens"),
+            cache_read: cached.unwrap_or_default(),
+            cache_write: 0,
+            output: count("completion_tokens"),
+        }
+    } else {
+        let (cache_read, cache_write) =
+            (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
+        let input = count("input_tokens").saturating_add(cache_read).saturating_add(cache_write);
+        Usage { input, cache_read, cache_write, output: count("output_tokens") }
+    };
+    (found.input > 0 || found.output > 0).then_some(found)
+}

@@ -1,0 +1,236 @@
+//! The active path of each conversation in a Claude Code file.
+//!
+//! Separate because it is about links only, not about what records say. Rules:
+//!
+//! * a parent that is not in the file (dangling, or across a compaction boundary) is replaced by the record before, of
+//!   the same session where there is one; so paths cross compactions;
+//! * the path is what leads from the root to the last record. Parallel tool calls fork the chain without being
+//!   rewinds: lines of a reply that is on the path, results of its calls, and attachments behind them belong to it;
+//! * everything else beside the path was rewound by the user and is left out, with a note;
+//! * roots of other sessions are conversations of their own; a second root of the same session is a rewind to the start,
+//!   unless the file ties nothing together (replies without parents), which makes it a plain sequence.
+//!
+//! Invariants: every record is in at most one conversation; loops are cut; order is that of the chain, which is the order
+//! in the file save where a child was written before its parent. Linear in the records.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::{Kind, Node, Parent};
+use crate::diagnostic::Severity;
+use crate::ingest::json::{flag, items, text};
+use crate::ingest::sink::Sink;
+
+/// Splits the records of the main conversations into active paths, none of them empty.
+pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> {
+    let mut parents = resolve(&nodes);
+    let roots = find_roots(&nodes, &mut parents, out);
+    // The last record of content decides for its tree, and the last tree for its session.
+    let mut leaves: FxHashMap<usize, usize> = FxHashMap::default();
+    for (index, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_content()) {
+        leaves.insert(roots[index], index);
+    }
+    let mut active: FxHashMap<&str, usize> = FxHashMap::default();
+    for (root, leaf) in &leaves_in_order(&leaves) {
+        active.insert(nodes[*leaf].session.as_str(), *root);
+    }
+    let mut keys: Vec<Option<(u32, usize)>> = vec![None; nodes.len()];
+    let mut on_path: FxHashSet<&str> = FxHashSet::default();
+    let mut calls: FxHashSet<&str> = FxHashSet::default();
+    for (root, leaf) in leaves_in_order(&leaves) {
+        if active.get(nodes[leaf].session.as_str()) != Some(&root) {
+            continue;
+        }
+        let mut path: Vec<usize> = std::iter::successors(Some(leaf), |index| parents[*index]).collect();
+        path.reverse();
+        let mut line = 0;
+        for (depth, index) in path.into_iter().enumerate() {
+            line = line.max(nodes[index].line);
+            keys[index] = Some((line, depth));
+            admit(&nodes[index], &mut on_path, &mut calls);
+        }
+    }
+    admit_siblings(&nodes, &parents, &mut keys, on_path, calls);
+    let (mut abandoned, mut first) = (0u64, 0);
+    for (node, _) in nodes.iter().zip(&keys).filter(|(_, key)| key.is_none()) {
+        if matches!(node.kind, Kind::User | Kind::Assistant) {
+            abandoned += 1;
+            first = if first == 0 { node.line } else { first };
+        }
+    }
+    if abandoned > 0 {
+        let text = format!("{abandoned} records of branches that were rewound; left out");
+        out.note(first, "abandoned-branch", Severity::Note, text);
+    }
+    split(nodes, &keys, &roots)
+}
+
+/// Trees with their leaves, in order of the leaves.
+fn leaves_in_order(leaves: &FxHashMap<usize, usize>) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = leaves.iter().map(|(root, leaf)| (*root, *leaf)).collect();
+    pairs.sort_by_key(|(_, leaf)| *leaf);
+    pairs
+}
+
+/// The parent of every record, as an index; `None` for the root of a conversation.
+fn resolve(nodes: &[Node]) -> Vec<Option<usize>> {
+    let by_uuid: FxHashMap<&str, usize> =
+        nodes.iter().enumerate().map(|(index, node)| (node.uuid.as_str(), index)).collect();
+    // Replies cannot begin a conversation: where they claim to, the file does not tie its records together.
+    let untied = nodes.iter().any(|node| node.kind == Kind::Assistant && node.parent == Parent::Nobody);
+    let mut last_of: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut parents = Vec::with_capacity(nodes.len());
+    for (index, node) in nodes.iter().enumerate() {
+        let before = if node.session.is_empty() {
+            index.checked_sub(1)
+        } else {
+            last_of.get(node.session.as_str()).copied()
+        };
+        let answers = node.kind == Kind::User && node.result_ids().next().is_some();
+        let parent = match &node.parent {
+            Parent::Uuid(uuid) => match by_uuid.get(uuid.as_str()) {
+                Some(&parent) if parent != index => Some(parent),
+                _ => before,
+            },
+            Parent::Nobody if untied || answers || node.kind == Kind::Assistant => before,
+            Parent::Nobody => None,
+            Parent::Unsaid => before,
+        };
+        parents.push(parent);
+        last_of.insert(node.session.as_str(), index);
+    }
+    parents
+}
+
+/// The root of every record. Loops, which only damaged files have, are cut where they are met.
+fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], out: &mut Sink) -> Vec<usize> {
+    const UNSEEN: usize = usize::MAX;
+    const WALKING: usize = usize::MAX - 1;
+    let mut roots = vec![UNSEEN; nodes.len()];
+    let mut walked = Vec::new();
+    for start in 0..nodes.len() {
+        let mut here = start;
+        let root = loop {
+            match roots[here] {
+                UNSEEN => {
+                    roots[here] = WALKING;
+                    walked.push(here);
+                    match parents[here] {
+                        Some(parent) => here = parent,
+                        None => break here,
+                    }
+                }
+                WALKING => {
+                    // The parent of the last record walked closes the loop.
+                    let last = walked.last().copied().unwrap_or(here);
+                    parents[last] = None;
+                    let text = "a chain of parents that runs in a circle; cut here";
+                    out.damage(nodes[last].line, "parent-loop", text);
+                    break last;
+                }
+                root => break root,
+            }
+        };
+        for index in walked.drain(..) {
+            roots[index] = root;
+        }
+    }
+    roots
+}
+
+/// Remembers which reply and which calls a record on the path has.
+fn admit<'a>(node: &'a Node, replies: &mut FxHashSet<&'a str>, calls: &mut FxHashSet<&'a str>) {
+    if node.kind != Kind::Assistant {
+        return;
+    }
+    let reply = node.reply();
+    if !reply.is_empty() {
+        replies.insert(reply);
+    }
+    let blocks = node.value.get("message").map_or(&[][..], |message| items(message, "content"));
+    calls.extend(
+        blocks
+            .iter()
+            .filter(|block| text(block, "type") == Some("tool_use"))
+            .filter_map(|block| text(block, "id")),
+    );
+}
+
+/// Takes in what parallel tool calls put beside the path.
+fn admit_siblings<'a>(
+    nodes: &'a [Node],
+    parents: &[Option<usize>],
+    keys: &mut [Option<(u32, usize)>],
+    mut replies: FxHashSet<&'a str>,
+    mut calls: FxHashSet<&'a str>,
+) {
+    for (index, node) in nodes.iter().enumerate() {
+        if keys[index].is_some() {
+            continue;
+        }
+        let belongs = match node.kind {
+            Kind::Assistant => replies.contains(node.reply()),
+            Kind::User if node.result_ids().next().is_some() => {
+                node.result_ids().any(|id| calls.contains(id))
+            }
+            Kind::Attachment | Kind::Chain => parents[index].is_some_and(|parent| keys[parent].is_some()),
+            Kind::User => {
+                flag(&node.value, "isMeta") && parents[index].is_some_and(|parent| keys[parent].is_some())
+            }
+            Kind::Boundary | Kind::Summary => false,
+        };
+        if belongs {
+            admit(node, &mut replies, &mut calls);
+            keys[index] = Some((node.line, 0));
+        }
+    }
+}
+
+/// The admitted records of each tree, ordered.
+fn split(nodes: Vec<Node>, keys: &[Option<(u32, usize)>], roots: &[usize]) -> Vec<Vec<Node>> {
+    let mut places: FxHashMap<usize, usize> = FxHashMap::default();
+    let mut paths: Vec<Vec<((u32, usize), Node)>> = Vec::new();
+    for (index, node) in nodes.into_iter().enumerate() {
+        let Some(key) = keys[index].filter(|_| node.is_content()) else { continue };
+        let place = *places.entry(roots[index]).or_insert_with(|| {
+            paths.push(Vec::new());
+            paths.len() - 1
+        });
+        paths[place].push((key, node));
+    }
+    paths
+        .into_iter()
+        .map(|mut path| {
+            path.sort_by_key(|(key, _)| *key);
+            path.into_iter().map(|(_, node)| node).collect()
+        })
+        .collect()
+}
+
+/// Records of sub-agents, grouped by agent in order of their first record. Those without an agent id are grouped by the
+/// root of their chain.
+pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec<Node>)> {
+    let mut agent_of: FxHashMap<String, usize> = FxHashMap::default();
+    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut groups: Vec<(String, Vec<Node>)> = Vec::new();
+    for (agent, node) in nodes {
+        let above = match &node.parent {
+            Parent::Uuid(uuid) => agent_of.get(uuid).copied(),
+            _ => None,
+        };
+        let place = match (agent, above) {
+            (None, Some(place)) => place,
+            (agent, _) => {
+                let name = agent.unwrap_or_else(|| {
+                    if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.clone() }
+                });
+                *places.entry(name.clone()).or_insert_with(|| {
+                    groups.push((name, Vec::new()));
+                    groups.len() - 1
+                })
+            }
+        };
+        agent_of.insert(node.uuid.clone(), place);
+        groups[place].1.push(node);
+    }
+    groups
+}

@@ -1,0 +1,151 @@
+//! What must be known of a Codex log before its first message: which kinds of items it has, how its commands ended,
+//! and whether token counts come before or after the reply they belong to.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+use serde_json::Value;
+
+use super::super::json::{number, text};
+use super::{Entry, Kind, item_type};
+use crate::transcript::Usage;
+
+/// Where the token count of a reply is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Placement {
+    /// In front of its items (first envelope versions).
+    Before,
+    /// Behind its items and their outputs.
+    #[default]
+    After,
+}
+
+/// How a call ended, by its event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Ended {
+    /// Exit status of a command.
+    pub(super) exit_code: Option<i32>,
+    /// Success flag of a patch or a remote tool.
+    pub(super) success: Option<bool>,
+}
+
+/// The survey of one log.
+#[expect(clippy::struct_excessive_bools, reason = "four independent answers, not a state")]
+#[derive(Debug, Default)]
+pub(super) struct Survey {
+    /// User messages are among the items.
+    pub(super) has_prompts: bool,
+    /// Assistant messages are among the items.
+    pub(super) has_replies: bool,
+    /// Reasoning is among the items.
+    pub(super) has_reasoning: bool,
+    /// Typed prompts have an event each.
+    pub(super) has_echoes: bool,
+    /// Where token counts are.
+    pub(super) placement: Placement,
+    ended: FxHashMap<String, VecDeque<Ended>>,
+}
+
+impl Survey {
+    pub(super) fn of(entries: &[Entry]) -> Self {
+        let mut survey = Self::default();
+        let mut completed = Vec::new();
+        let mut last_total = None;
+        // Votes for a token count as the first thing after a prompt, against a reply.
+        let (mut before, mut after, mut waiting) = (0u32, 0u32, false);
+        for Entry { kind, payload, .. } in entries {
+            match kind {
+                Kind::Item => {
+                    let role = text(payload, "role");
+                    match item_type(payload) {
+                        "message" if role == Some("user") => {
+                            survey.has_prompts = true;
+                            waiting = true;
+                            continue;
+                        }
+                        "message" if role == Some("assistant") => survey.has_replies = true,
+                        "reasoning" => survey.has_reasoning = true,
+                        kind if kind.ends_with("_call") => {}
+                        _ => continue,
+                    }
+                    after += u32::from(std::mem::take(&mut waiting));
+                }
+                Kind::Event => match text(payload, "type").unwrap_or_default() {
+                    "token_count" => {
+                        if usage(payload, &mut last_total).is_some() {
+                            before += u32::from(std::mem::take(&mut waiting));
+                        }
+                    }
+                    "user_message" => survey.has_echoes = true,
+                    "item_completed" => {
+                        completed.extend(payload.get("item").and_then(|item| ended(item, "id")));
+                    }
+                    _ => {
+                        if let Some((id, ended)) = ended(payload, "call_id") {
+                            survey.ended.entry(id).or_default().push_back(ended);
+                        }
+                    }
+                },
+                _ => {}
+            }
+        }
+        if before > after {
+            survey.placement = Placement::Before;
+        }
+        // The same news in the form of newer versions; where both are, one is enough.
+        for (id, ended) in completed {
+            survey.ended.entry(id).or_insert_with(|| VecDeque::from([ended]));
+        }
+        survey
+    }
+
+    /// How the next call with this id ended, where an event says so.
+    pub(super) fn take_ended(&mut self, id: &str) -> Option<Ended> {
+        self.ended.get_mut(id)?.pop_front()
+    }
+}
+
+/// The call an event is about and how it ended, where it says so.
+fn ended(event: &Value, id: &str) -> Option<(String, Ended)> {
+    let exit_code = event.get("exit_code").and_then(Value::as_i64).and_then(|code| i32::try_from(code).ok());
+    let success = event.get("success").and_then(Value::as_bool).or_else(|| {
+        let result = event.get("result")?;
+        if result.get("Err").is_some() {
+            return Some(false);
+        }
+        let result = result.get("Ok").unwrap_or(result);
+        let flag = result.get("isError").or_else(|| result.get("is_error"))?;
+        flag.as_bool().map(|is_error| !is_error)
+    });
+    if exit_code.is_none() && success.is_none() {
+        return None;
+    }
+    let id = text(event, id).filter(|id| !id.is_empty())?;
+    Some((id.to_owned(), Ended { exit_code, success }))
+}
+
+/// The usage of a token count and the size of the context after the reply, in tokens; `None` when it says nothing
+/// new: no numbers, zeros (sent after a compaction), or the running totals of the one before.
+pub(super) fn usage(event: &Value, last_total: &mut Option<Value>) -> Option<(Usage, u64)> {
+    let info = event.get("info")?;
+    let last = info.get("last_token_usage").unwrap_or(info);
+    let usage = Usage {
+        // Cached tokens are part of the input here.
+        input: number(last, "input_tokens").unwrap_or(0),
+        cache_read: number(last, "cached_input_tokens").unwrap_or(0),
+        cache_write: number(last, "cache_write_input_tokens").unwrap_or(0),
+        // Reasoning tokens are part of the output.
+        output: number(last, "output_tokens").unwrap_or(0),
+    };
+    if usage.input == 0 && usage.output == 0 {
+        return None;
+    }
+    if let Some(total) = info.get("total_token_usage") {
+        if last_total.as_ref() == Some(total) {
+            return None;
+        }
+        *last_total = Some(total.clone());
+    }
+    let context = usage.input.saturating_add(usage.output);
+    Some((usage, number(last, "total_tokens").filter(|total| *total > 0).unwrap_or(context)))
+}

@@ -1,0 +1,274 @@
+//! Which format a file is in, judged by the fields of its records, never by its name.
+//!
+//! The first record that only one agent writes decides. Plain `{role, content}` messages decide nothing alone: the
+//! whole file is looked at for what only OpenAI chat or only the Anthropic API has.
+
+use serde_json::Value;
+
+use super::Format;
+use super::json::{items, text};
+use super::lines::Record;
+
+/// A format and the reason for it.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) struct Detected {
+    pub(super) format: Option<Format>,
+    pub(super) evidence: String,
+}
+
+/// Looks at records as they are parsed.
+#[derive(Debug, Default)]
+pub(super) struct Sniffer {
+    found: Option<Detected>,
+    chat_line: Option<u32>,
+}
+
+impl Sniffer {
+    /// Looks at one record. Once, when it decides: the top-level fields no reader of the format needs.
+    pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
+        if self.found.is_some() {
+            return None;
+        }
+        if let Some((format, why)) = telltale(&record.value) {
+            let evidence = format!("line {} {why}", record.line);
+            self.found = Some(Detected { format: Some(format), evidence });
+            return Some(skipped_fields(format));
+        }
+        if self.chat_line.is_none() && is_chat(&record.value) {
+            self.chat_line = Some(record.line);
+        }
+        None
+    }
+
+    /// The answer, when all records are known.
+    pub(super) fn finish(self, records: &[Record]) -> Option<Detected> {
+        if self.found.is_some() {
+            return self.found;
+        }
+        let line = self.chat_line?;
+        let mut evidence = format!("line {line} has role and content, no field of another format");
+        let mut format = Format::OpenaiChat;
+        for record in records {
+            if let Some((found, why)) = chat_kind(&record.value) {
+                format = found;
+                evidence = format!("line {} has {why}", record.line);
+                break;
+            }
+        }
+        Some(Detected { format: Some(format), evidence })
+    }
+}
+
+/// The format that alone writes such a record, and what gives it away.
+fn telltale(value: &Value) -> Option<(Format, &'static str)> {
+    let kind = text(value, "type");
+    let has = |key: &str| value.get(key).is_some();
+    if let Some(kind) = kind {
+        match kind {
+            "session" if has("cwd") || has("version") => {
+                return Some((Format::Pi, "has type=session and cwd or version"));
+            }
+            "message"
+                if has("parentId")
+                    && value.get("message").is_some_and(|message| text(message, "role").is_some()) =>
+            {
+                return Some((Format::Pi, "has type=message and parentId"));
+            }
+            "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
+                if has("payload") =>
+            {
+                return Some((Format::Codex, "has a rollout type with a payload"));
+            }
+            "user"
+            | "assistant"
+            | "system"
+            | "attachment"
+            | "progress"
+            | "summary"
+            | "file-history-snapshot"
+                if is_claude(value, kind) =>
+            {
+                return Some((Format::ClaudeCode, "has a session record with uuid, sessionId or leafUuid"));
+            }
+            "reasoning" | "function_call" | "function_call_output" | "local_shell_call"
+                if !has("message") =>
+            {
+                return Some((Format::Codex, "is a bare Responses item"));
+            }
+            "message" if items(value, "content").iter().any(is_responses_block) => {
+                return Some((Format::Codex, "is a bare Responses message"));
+            }
+            _ => {}
+        }
+    } else if has("record_type") || has("instructions") && has("id") && has("timestamp") {
+        return Some((Format::Codex, "is a bare rollout header"));
+    } else if value.get("session").is_some_and(Value::is_object) && has("items") {
+        return Some((Format::Codex, "is one document with session and items"));
+    } else if has("loglines") {
+        return Some((Format::ClaudeCode, "has loglines"));
+    }
+    None
+}
+
+fn is_claude(value: &Value, kind: &str) -> bool {
+    let has = |key: &str| value.get(key).is_some();
+    match kind {
+        "summary" => has("leafUuid"),
+        "file-history-snapshot" => has("messageId") && has("snapshot"),
+        "user" | "assistant" => {
+            let message = value.get("message");
+            let qwen = message.is_some_and(|message| message.get("parts").is_some());
+            let tied =
+                ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
+            message.is_some() && tied && !qwen
+        }
+        _ => has("uuid") && (has("sessionId") || has("parentUuid")),
+    }
+}
+
+fn is_responses_block(block: &Value) -> bool {
+    text(block, "type").is_some_and(|kind| kind == "input_text" || kind == "output_text")
+}
+
+/// Top-level fields that are large and that no reader of the format uses.
+fn skipped_fields(format: Format) -> &'static [&'static str] {
+    match format {
+        Format::ClaudeCode => &["toolUseResult", "snapshot", "data", "todos", "thinkingMetadata", "error"],
+        _ => &[],
+    }
+}
+
+/// True for a message, a conversation, or an array of messages.
+fn is_chat(value: &Value) -> bool {
+    let message = |value: &Value| {
+        text(value, "role").is_some()
+            && ["content", "tool_calls", "function_call"].iter().any(|key| value.get(key).is_some())
+    };
+    match value {
+        Value::Array(list) => list.first().is_some_and(message),
+        Value::Object(_) => {
+            message(value) && value.get("message").is_none()
+                || value
+                    .get("messages")
+                    .and_then(Value::as_array)
+                    .is_some_and(|list| list.is_empty() || list.iter().take(3).any(message))
+        }
+        _ => false,
+    }
+}
+
+/// What only one of the two chat formats has, in one record.
+fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
+    let messages = match value {
+        Value::Array(list) => list.as_slice(),
+        _ if value.get("messages").is_some() => items(value, "messages"),
+        _ => std::slice::from_ref(value),
+    };
+    for message in messages {
+        if message.get("tool_calls").is_some() || message.get("function_call").is_some() {
+            return Some((Format::OpenaiChat, "tool_calls"));
+        }
+        if matches!(text(message, "role"), Some("tool" | "function" | "developer")) {
+            return Some((Format::OpenaiChat, "a role that only OpenAI chat has"));
+        }
+        for block in items(message, "content") {
+            match text(block, "type") {
+                Some("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use") => {
+                    return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
+                }
+                Some("image" | "document") if block.get("source").is_some() => {
+                    return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
+                }
+                Some("image_url" | "input_audio") => {
+                    return Some((Format::OpenaiChat, "content parts of the OpenAI API"));
+                }
+                _ => {}
+            }
+        }
+    }
+    if value.get("messages").is_some() {
+        if value.get("system").is_some() {
+            return Some((Format::AnthropicMessages, "system beside messages"));
+        }
+        if let Some(tool) = items(value, "tools").first() {
+            return Some(if tool.get("input_schema").is_some() {
+                (Format::AnthropicMessages, "tools with input_schema")
+            } else {
+                (Format::OpenaiChat, "tools beside messages")
+            });
+        }
+    }
+    None
+}
+
+/// Why no format fits: a code and a text that says what to do.
+pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, String) {
+    const READS: &str =
+        "this program reads logs of claude-code, codex, pi, openai-chat and anthropic-messages";
+    if bytes.trim_ascii().is_empty() {
+        return ("empty-file", "the file is empty; nothing to replay".to_owned());
+    }
+    let packed: [(&[u8], &str); 4] = [
+        (b"\x1f\x8b", "gzip-compressed; unpack it with gunzip"),
+        (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it with unzstd"),
+        (b"PK\x03\x04", "a zip archive; unpack it"),
+        (b"SQLite format 3", "an SQLite database; export the session as JSON lines"),
+    ];
+    if let Some((_, what)) = packed.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return ("not-a-log", format!("the file is {what} first"));
+    }
+    let Some(record) = records.iter().find(|record| record.value.is_object()).or_else(|| records.first())
+    else {
+        return ("not-a-log", format!("no line of the file is JSON; {READS}"));
+    };
+    if let Some(agent) = look_alike(&record.value) {
+        return ("unknown-format", format!("this looks like {agent}, which is not supported; {READS}"));
+    }
+    let keys: Vec<&str> = record
+        .value
+        .as_object()
+        .map(|map| map.keys().map(String::as_str).take(6).collect())
+        .unwrap_or_default();
+    let keys: String = keys.join(", ").chars().take(120).collect();
+    ("unknown-format", format!("no known log format (fields of line {}: {keys}); {READS}", record.line))
+}
+
+/// Formats that are recognised only to be named.
+fn look_alike(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    let kind = text(value, "type").unwrap_or_default();
+    let starts = |prefix: &str| kind.starts_with(prefix);
+    if starts("thread.") || starts("turn.") || starts("item.") {
+        return Some("the output of `codex exec --json` (give the rollout file instead)");
+    }
+    if kind == "session.start"
+        || has("data") && (starts("user.") || starts("assistant.") || starts("session."))
+    {
+        return Some("a GitHub Copilot CLI event log");
+    }
+    if has("projectHash") {
+        return Some("a Gemini CLI chat");
+    }
+    if value.get("message").is_some_and(|message| message.get("parts").is_some()) {
+        return Some("a Qwen Code log");
+    }
+    if value.get("info").is_some() && has("messages") {
+        return Some("an OpenCode export");
+    }
+    if has("trajectory") {
+        return Some("a SWE-agent trajectory");
+    }
+    if has("schema_version") && has("steps") {
+        return Some("an ATIF trajectory");
+    }
+    if has("conversations") {
+        return Some("ShareGPT conversations");
+    }
+    if has("resourceSpans") {
+        return Some("an OpenTelemetry export");
+    }
+    if has("say") || has("ask") {
+        return Some("Cline or Roo interface messages (give api_conversation_history.json instead)");
+    }
+    None
+}

@@ -1,0 +1,431 @@
+//! From loose messages to a [`Transcript`]: calls and results linked by occurrence, and the rules of
+//! [`Transcript::check`] made true.
+//!
+//! Ids alone link nothing: some servers give every call the same id. A result belongs to the oldest unanswered call
+//! with its id in the newest batch that has one, where a batch is what the model asked for before the conversation went
+//! on. A result without an id belongs to the oldest unanswered call of the newest such batch.
+//!
+//! What changes on the way, each named by a diagnostic:
+//!
+//! * `orphan-result`: a result whose call is not in the log becomes injected text of a user message;
+//! * `duplicate-result`: of two results for one call the first completed one stays, the other is removed;
+//!
+//! and silently: empty text and thinking parts go, messages left without parts go (an empty tool result stays), and
+//! results inside a user message move into a tool message of their own in front of it, as APIs require.
+
+use std::collections::VecDeque;
+
+use rustc_hash::FxHashMap;
+
+use super::outcome;
+use super::sink::Sink;
+use crate::diagnostic::Severity;
+use crate::transcript::{
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Role, Text, ToolResult, Transcript,
+};
+
+/// A session as a reader found it: messages in order, nothing linked, anything allowed in them.
+#[derive(Debug)]
+pub(super) struct Draft {
+    /// Session id.
+    pub(super) id: String,
+    /// Where it belongs.
+    pub(super) origin: Origin,
+    /// Messages in order of the conversation.
+    pub(super) messages: Vec<Message>,
+    /// Recorded compactions; positions are indices into `messages` of the draft.
+    pub(super) recorded: Vec<Recorded>,
+    /// See [`Transcript::model`].
+    pub(super) model: Option<String>,
+    /// See [`Transcript::context_window`].
+    pub(super) context_window: Option<u64>,
+    /// See [`Transcript::tool_schema`].
+    pub(super) tool_schema: Option<String>,
+    /// See [`Transcript::starts_compacted`].
+    pub(super) starts_compacted: bool,
+}
+
+impl Draft {
+    /// An empty session with the user.
+    pub(super) fn new(id: impl Into<String>) -> Self {
+        Self {
+            id: id.into(),
+            origin: Origin::Main,
+            messages: Vec::new(),
+            recorded: Vec::new(),
+            model: None,
+            context_window: None,
+            tool_schema: None,
+            starts_compacted: false,
+        }
+    }
+}
+
+/// Links a draft; `None` when no message is left of it.
+pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
+    let (messages, moved) = tidy(draft.messages);
+    let pairing = pair(&messages, out);
+    let (messages, links, moved_again) = settle(messages, pairing);
+    if messages.is_empty() {
+        return None;
+    }
+    let end = messages.len();
+    let position = |at: MessageIdx| {
+        let first = moved.get(at.get()).and_then(|first| moved_again.get(*first));
+        MessageIdx::new(first.copied().unwrap_or(end))
+    };
+    let mut recorded = draft.recorded;
+    for compaction in &mut recorded {
+        compaction.before = position(compaction.before);
+        compaction.first_kept = compaction.first_kept.map(position);
+    }
+    Some(Transcript {
+        id: draft.id,
+        origin: draft.origin,
+        messages,
+        links,
+        recorded,
+        model: draft.model,
+        context_window: draft.context_window,
+        tool_schema: draft.tool_schema,
+        starts_compacted: draft.starts_compacted,
+    })
+}
+
+/// Drops what is empty and gives results messages of their own. Also: for each message the index of the first one
+/// made from it or from a later one.
+fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
+    let mut tidied = Vec::with_capacity(messages.len());
+    let mut moved = Vec::with_capacity(messages.len());
+    for mut message in messages {
+        moved.push(tidied.len());
+        message.parts.retain(|part| match part {
+            Part::Text(text) => !text.text.is_empty(),
+            Part::Thinking(text) => !text.is_empty(),
+            _ => true,
+        });
+        if message.role != Role::Assistant {
+            message.usage = None;
+        }
+        if matches!(message.role, Role::User | Role::Tool) {
+            let is_result = |part: &Part| matches!(part, Part::Result(_));
+            let results = message.parts.iter().filter(|part| is_result(part)).count();
+            let asked = message.role == Role::User;
+            if results == message.parts.len() {
+                message.role = Role::Tool;
+            } else if results == 0 {
+                message.role = Role::User;
+            } else {
+                let (results, rest): (Vec<Part>, Vec<Part>) = message.parts.drain(..).partition(is_result);
+                tidied.push(Message {
+                    role: Role::Tool,
+                    parts: results,
+                    cwd: message.cwd.clone(),
+                    ..message
+                });
+                message.role = Role::User;
+                message.parts = rest;
+            }
+            if message.role == Role::User && !asked {
+                inject(&mut message.parts);
+            }
+        }
+        if !message.parts.is_empty() {
+            tidied.push(message);
+        }
+    }
+    (tidied, moved)
+}
+
+/// Marks all text as the harness's.
+fn inject(parts: &mut [Part]) {
+    for part in parts {
+        if let Part::Text(text) = part {
+            text.injected = true;
+        }
+    }
+}
+
+/// What becomes of the results that link to nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Fate {
+    /// No call: demoted to injected text.
+    Orphan,
+    /// A better result for the same call exists.
+    Removed,
+}
+
+/// Links found, and results to change.
+#[derive(Debug, Default)]
+struct Pairing {
+    links: Vec<Link>,
+    fates: FxHashMap<PartRef, Fate>,
+}
+
+/// Unanswered calls, by batch, oldest first; answered ones are skipped when met.
+#[derive(Debug, Default)]
+struct Pending(Vec<(u32, VecDeque<usize>)>);
+
+impl Pending {
+    fn push(&mut self, batch: u32, link: usize) {
+        match self.0.last_mut() {
+            Some((newest, calls)) if *newest == batch => calls.push_back(link),
+            _ => self.0.push((batch, VecDeque::from([link]))),
+        }
+    }
+
+    /// The oldest open call of the newest batch that has one.
+    fn pop(&mut self, is_open: impl Fn(usize) -> bool) -> Option<usize> {
+        while let Some((_, calls)) = self.0.last_mut() {
+            while let Some(link) = calls.pop_front() {
+                if is_open(link) {
+                    return Some(link);
+                }
+            }
+            self.0.pop();
+        }
+        None
+    }
+}
+
+/// Links calls and results by occurrence.
+fn pair(messages: &[Message], out: &mut Sink) -> Pairing {
+    let mut pairing = Pairing::default();
+    let mut by_id: FxHashMap<&str, Pending> = FxHashMap::default();
+    let mut any = Pending::default();
+    let mut answered: FxHashMap<&str, usize> = FxHashMap::default();
+    let (mut batch, mut asking) = (0u32, false);
+    for (index, message) in messages.iter().enumerate() {
+        let model_speaks = message.role == Role::Assistant;
+        batch += u32::from(model_speaks && !asking);
+        asking = model_speaks;
+        for (part_index, part) in message.parts.iter().enumerate() {
+            let at = PartRef {
+                message: MessageIdx::new(index),
+                part: u32::try_from(part_index).unwrap_or(u32::MAX),
+            };
+            match part {
+                Part::Call(call) => {
+                    let link = pairing.links.len();
+                    pairing.links.push(Link { call: at, result: None });
+                    by_id.entry(call.id.as_str()).or_default().push(batch, link);
+                    any.push(batch, link);
+                }
+                Part::Result(result) => {
+                    let links = &mut pairing.links;
+                    let id = result.call_id.as_str();
+                    let is_open = |link: usize| links[link].result.is_none();
+                    let call = if id.is_empty() {
+                        any.pop(is_open)
+                    } else {
+                        by_id.get_mut(id).and_then(|pending| pending.pop(is_open))
+                    };
+                    if let Some(link) = call {
+                        links[link].result = Some(at);
+                        answered.insert(id, link);
+                    } else if let Some(&link) = answered.get(id).filter(|_| !id.is_empty()) {
+                        let first = links[link].result.and_then(|first| result_at(messages, first));
+                        let better = first.is_some_and(is_placeholder) && !is_placeholder(result);
+                        let loser = if better { links[link].result.replace(at) } else { Some(at) };
+                        pairing.fates.extend(loser.map(|loser| (loser, Fate::Removed)));
+                        let text = "a second result for one call; the first completed one is kept";
+                        out.note(message.line, "duplicate-result", Severity::Note, text);
+                    } else {
+                        pairing.fates.insert(at, Fate::Orphan);
+                        let text = "a result whose call is not in the log; kept as injected text";
+                        out.note(message.line, "orphan-result", Severity::Note, text);
+                    }
+                }
+                _ => {}
+            }
+        }
+    }
+    pairing
+}
+
+fn result_at(messages: &[Message], at: PartRef) -> Option<&ToolResult> {
+    match messages.get(at.message.get())?.parts.get(at.part as usize)? {
+        Part::Result(result) => Some(result),
+        _ => None,
+    }
+}
+
+/// True for what stands in for a result that never came.
+fn is_placeholder(result: &ToolResult) -> bool {
+    result.outcome == Outcome::Failed && outcome::is_abort(&result.text)
+}
+
+/// Carries out the fates. Also: for each message the index of the first one made from it or from a later one.
+fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>, Vec<usize>) {
+    let Pairing { mut links, fates } = pairing;
+    if fates.is_empty() {
+        let same = (0..messages.len()).collect();
+        return (messages, links, same);
+    }
+    let mut settled: Vec<Message> = Vec::with_capacity(messages.len());
+    let mut moved = Vec::with_capacity(messages.len());
+    let mut places: FxHashMap<PartRef, PartRef> = FxHashMap::default();
+    for (index, mut message) in messages.into_iter().enumerate() {
+        moved.push(settled.len());
+        let mut kept = Vec::with_capacity(message.parts.len());
+        let mut orphans = Vec::new();
+        for (part_index, part) in message.parts.drain(..).enumerate() {
+            let old = PartRef {
+                message: MessageIdx::new(index),
+                part: u32::try_from(part_index).unwrap_or(u32::MAX),
+            };
+            match (fates.get(&old), part) {
+                (Some(Fate::Removed), _) => {}
+                (Some(Fate::Orphan), Part::Result(result)) => {
+                    if !result.text.is_empty() {
+                        orphans.push(Part::Text(Text { text: result.text, injected: true }));
+                    }
+                }
+                (_, part) => {
+                    if matches!(part, Part::Call(_) | Part::Result(_)) {
+                        let new = PartRef {
+                            message: MessageIdx::new(settled.len()),
+                            part: u32::try_from(kept.len()).unwrap_or(u32::MAX),
+                        };
+                        places.insert(old, new);
+                    }
+                    kept.push(part);
+                }
+            }
+        }
+        let demoted = Message {
+            role: Role::User,
+            parts: orphans,
+            line: message.line,
+            cwd: message.cwd.clone(),
+            usage: None,
+        };
+        message.parts = kept;
+        settled.extend([message, demoted].into_iter().filter(|message| !message.parts.is_empty()));
+    }
+    for link in &mut links {
+        let place = |at: PartRef| places.get(&at).copied().unwrap_or(at);
+        *link = Link { call: place(link.call), result: link.result.map(place) };
+    }
+    (settled, links, moved)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transcript::ToolCall;
+
+    /// Builds a draft from a sketch: `A:x,y` calls, `T:x` a result, `T:x!` an aborted one, `U` and `A` text.
+    fn draft(sketch: &str) -> Draft {
+        let mut draft = Draft::new("test");
+        for (index, word) in sketch.split_whitespace().enumerate() {
+            let (head, ids) = word.split_once(':').unwrap_or((word, ""));
+            let ids = ids.split(',').filter(|_| word.contains(':'));
+            let text = |text: &str| Part::Text(Text { text: text.to_owned(), injected: false });
+            let mut parts: Vec<Part> = Vec::new();
+            let role = match head {
+                "U" | "UT" => Role::User,
+                "A" => Role::Assistant,
+                _ => Role::Tool,
+            };
+            if head != "T" && (head == "UT" || !word.contains(':')) {
+                parts.push(text("said"));
+            }
+            for id in ids {
+                parts.push(if head == "A" {
+                    Part::Call(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: String::new() })
+                } else {
+                    let aborted = id.ends_with('!');
+                    Part::Result(ToolResult {
+                        call_id: id.trim_end_matches('!').to_owned(),
+                        text: if aborted { "aborted".to_owned() } else { format!("result {index}") },
+                        outcome: if aborted { Outcome::Failed } else { Outcome::Ok },
+                        exit_code: None,
+                        images: 0,
+                    })
+                });
+            }
+            draft.messages.push(Message {
+                role,
+                parts,
+                line: u32::try_from(index).unwrap() + 1,
+                cwd: None,
+                usage: None,
+            });
+        }
+        draft
+    }
+
+    /// Links as `call message.part>result message.part`, with the codes of the diagnostics behind them.
+    fn check(sketch: &str, roles: &str, expected: &str, codes: &[&str]) {
+        let mut out = Sink::default();
+        let transcript = finish(draft(sketch), &mut out).unwrap();
+        assert_eq!(transcript.check(), Vec::<String>::new(), "{sketch}");
+        let at = |at: PartRef| format!("{}.{}", at.message, at.part);
+        let links: Vec<String> = transcript
+            .links
+            .iter()
+            .map(|link| format!("{}>{}", at(link.call), link.result.map(at).unwrap_or_default()))
+            .collect();
+        let found: String =
+            transcript.messages.iter().map(|m| m.role.name().chars().next().unwrap()).collect();
+        assert_eq!(found, roles, "{sketch}");
+        assert_eq!(links.join(" "), expected, "{sketch}");
+        let (_, diagnostics, _) = out.into_parts();
+        assert_eq!(diagnostics.iter().map(|d| d.code).collect::<Vec<_>>(), codes, "{sketch}");
+    }
+
+    #[test]
+    fn pairs_by_occurrence() {
+        check("U A:a,b T:a T:b A", "uatta", "1.0>2.0 1.1>3.0", &[]);
+        check("U A:a,b T:b U T:a", "uatut", "1.0>4.0 1.1>2.0", &[]);
+        check("U A:x T:x A:x T:x", "uatat", "1.0>2.0 3.0>4.0", &[]);
+        check("U A:x,x T:x T:x", "uatt", "1.0>2.0 1.1>3.0", &[]);
+        // The first call was never answered: the result belongs to the newer one.
+        check("U A:x U A:x T:x", "uauat", "1.0> 3.0>4.0", &[]);
+        // Two calls in a row are one batch: in order.
+        check("U A:x A:x T:x T:x", "uaatt", "1.0>3.0 2.0>4.0", &[]);
+        check("U A:a", "ua", "1.0>", &[]);
+        // Results without ids.
+        check("U A:a,b T: T:", "uatt", "1.0>2.0 1.1>3.0", &[]);
+    }
+
+    #[test]
+    fn duplicates_and_orphans() {
+        check("U A:a T:a T:a!", "uat", "1.0>2.0", &["duplicate-result"]);
+        check("U A:a T:a! T:a", "uat", "1.0>2.0", &["duplicate-result"]);
+        check("U T:a A:b T:b", "uuat", "2.0>3.0", &["orphan-result"]);
+        check("U A:b T:b,zz A", "uatua", "1.0>2.0", &["orphan-result"]);
+        // Text and result in one user message: the result goes first.
+        check("U A:b UT:b A", "uatua", "1.0>2.0", &[]);
+    }
+
+    #[test]
+    fn recorded_positions_follow_the_messages() {
+        let mut draft = draft("U T:gone A UT:b U");
+        draft.messages.remove(2);
+        draft.messages.insert(
+            2,
+            Message {
+                role: Role::Assistant,
+                parts: vec![Part::Thinking(String::new())],
+                line: 3,
+                cwd: None,
+                usage: None,
+            },
+        );
+        let recorded = |before| Recorded {
+            before: MessageIdx(before),
+            first_kept: None,
+            line: 0,
+            summary: None,
+            tokens_before: None,
+        };
+        draft.recorded = (0..=5).map(recorded).collect();
+        let transcript = finish(draft, &mut Sink::default()).unwrap();
+        // U, demoted T, (nothing), demoted b, its text, U.
+        let found: Vec<u32> = transcript.recorded.iter().map(|recorded| recorded.before.0).collect();
+        assert_eq!(transcript.messages.len(), 5);
+        assert_eq!(found, [0, 1, 2, 2, 4, 5]);
+    }
+}

@@ -1,0 +1,349 @@
+//! pi sessions: version 1 (a line of entries), versions 2 and 3 (a tree), and derivatives of them.
+//!
+//! The conversation is the active path: from the last entry of the file through the parents to the root. Compaction
+//! entries are nodes of that tree like any other, with what they keep in front of them, so the path crosses them and
+//! nothing comes twice; they are set aside with the first entry they keep. An entry without a parent field, or whose
+//! parent is not in the file, follows the entry before it; a file without any parents is one line.
+//!
+//! Text that pi generates (summaries of compactions and of abandoned branches) never becomes a message, except where
+//! the path begins with a compaction. Commands that the user ran, messages of extensions and attached files are
+//! injected text of the user.
+//!
+//! A session that was forked or branched holds its own copy of the history and is read as it is.
+
+mod entries;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::blocks::{self, Speaker};
+use super::injected;
+use super::json::{argument_text, flag, number, take, take_text, text};
+use super::lines::Record;
+use super::links::Draft;
+use super::outcome;
+use super::sink::Sink;
+use crate::diagnostic::Severity;
+use crate::transcript::{
+    Message, MessageIdx, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult, Usage,
+};
+use entries::Tree;
+
+/// Blocks that pi puts in front of what the user typed, by how they open and close.
+const LEADING_BLOCKS: [(&str, &str); 2] = [("<file name=", "</file>"), ("<skill name=", "</skill>")];
+
+/// Reads the records of one pi file.
+pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    for record in &records {
+        count(&record.value, out);
+    }
+    let sessions = split(records);
+    let several = sessions.len() > 1;
+    for (position, records) in sessions.into_iter().enumerate() {
+        let fallback = if several { format!("{name}#{}", position + 1) } else { name.to_owned() };
+        session(records, fallback, out);
+    }
+}
+
+/// Counts a record, on the active path or not.
+fn count(value: &Value, out: &mut Sink) {
+    match text(value, "type") {
+        Some("message") => {
+            out.raw.messages += 1;
+            out.raw.tool_calls +=
+                value.get("message").map_or(0, |message| blocks::count(message, "toolCall"));
+        }
+        Some("compaction") => out.raw.compactions += 1,
+        _ => {}
+    }
+}
+
+/// One list of records per session: a header with another id starts one.
+fn split(records: Vec<Record>) -> Vec<Vec<Record>> {
+    let mut sessions: Vec<Vec<Record>> = Vec::new();
+    let mut current: Option<String> = None;
+    for record in records {
+        let header = text(&record.value, "type") == Some("session");
+        let id = text(&record.value, "id").filter(|_| header);
+        let other = header && id != current.as_deref();
+        if other {
+            current = id.map(str::to_owned);
+        }
+        match sessions.last_mut() {
+            Some(session) if !other => session.push(record),
+            _ => sessions.push(vec![record]),
+        }
+    }
+    sessions
+}
+
+fn session(records: Vec<Record>, name: String, out: &mut Sink) {
+    let mut tree = Tree::of(records, out);
+    let mut reader = Reader { draft: Draft::new(name), cwd: None, model: None };
+    reader.header(&tree.header);
+    let path = tree.active_path(out);
+    // How many messages there were before each entry of the path, to find where the kept part of a compaction begins.
+    let mut positions: Vec<Option<usize>> = vec![None; tree.len()];
+    for index in path {
+        let Some((line, value)) = tree.take(index) else { continue };
+        if let Some(position) = positions.get_mut(index) {
+            *position = Some(reader.draft.messages.len());
+        }
+        if text(&value, "type") == Some("compaction") {
+            let kept = tree.first_kept(&value);
+            let kept = kept.and_then(|entry| positions.get(entry..)?.iter().find_map(|position| *position));
+            reader.compaction(value, line, kept, out);
+        } else {
+            reader.entry(value, line, out);
+        }
+    }
+    out.finish_draft(reader.draft);
+}
+
+/// Builds the session entry by entry.
+struct Reader {
+    draft: Draft,
+    cwd: Option<Arc<str>>,
+    /// The model chosen, for replies that name none.
+    model: Option<String>,
+}
+
+impl Reader {
+    fn header(&mut self, header: &Value) {
+        if let Some(id) = text(header, "id").filter(|id| !id.is_empty()) {
+            id.clone_into(&mut self.draft.id);
+        }
+        self.cwd = text(header, "cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
+        self.model = text(header, "modelId").map(str::to_owned);
+    }
+
+    fn entry(&mut self, mut value: Value, line: u32, out: &mut Sink) {
+        let kind = text(&value, "type").unwrap_or_default().to_owned();
+        match kind.as_str() {
+            "message" => self.message(take(&mut value, "message"), line, out),
+            "custom_message" => {
+                let parts = user_parts(take(&mut value, "content"), true);
+                self.push(Role::User, parts, None, line);
+            }
+            "branch_summary" => set_aside_branch(line, out),
+            "model_change" => self.model = text(&value, "modelId").map(str::to_owned),
+            "thinking_level_change" | "label" | "session_info" | "custom" | "session" => {}
+            _ => {
+                let text = format!("entry of unknown type {kind:?}, left out");
+                out.note(line, "unknown-record", Severity::Note, text);
+            }
+        }
+    }
+
+    fn push(&mut self, role: Role, parts: Vec<Part>, usage: Option<Usage>, line: u32) {
+        if !parts.is_empty() {
+            self.draft.messages.push(Message { role, parts, line, cwd: self.cwd.clone(), usage });
+        }
+    }
+
+    fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
+        let role = text(&message, "role").unwrap_or_default().to_owned();
+        match role.as_str() {
+            "user" => {
+                let parts = user_parts(take(&mut message, "content"), false);
+                self.push(Role::User, parts, None, line);
+            }
+            "assistant" => self.reply(message, line, out),
+            "toolResult" => self.push(Role::Tool, vec![Part::Result(result(message))], None, line),
+            "bashExecution" => {
+                if flag(&message, "excludeFromContext") {
+                    let text = "a command of the user that is not in the context, left out";
+                    out.note(line, "excluded-command", Severity::Note, text);
+                } else {
+                    let text = command_text(&message);
+                    self.push(Role::User, vec![Part::Text(Text { text, injected: true })], None, line);
+                }
+            }
+            // The older name of the same.
+            "custom" | "hookMessage" => {
+                let parts = user_parts(take(&mut message, "content"), true);
+                self.push(Role::User, parts, None, line);
+            }
+            "branchSummary" => set_aside_branch(line, out),
+            "compactionSummary" => self.compaction(message, line, None, out),
+            "system" | "developer" => {
+                let parts = blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown);
+                self.push(Role::System, parts, None, line);
+            }
+            _ => {
+                let text = format!("message of unknown role {role:?}, left out");
+                out.note(line, "unknown-role", Severity::Note, text);
+            }
+        }
+    }
+
+    fn reply(&mut self, mut message: Value, line: u32, out: &mut Sink) {
+        let mut parts = Vec::new();
+        match take(&mut message, "content") {
+            Value::Array(list) => list.into_iter().for_each(|block| push_reply_block(block, &mut parts)),
+            other => parts = blocks::parts(other, Speaker::Other, Outcome::Unknown),
+        }
+        if parts.is_empty() {
+            let reason = text(&message, "stopReason").unwrap_or("unknown");
+            let text = format!("a reply without content (stop reason {reason}), left out");
+            out.note(line, "empty-reply", Severity::Note, text);
+            return;
+        }
+        let model = text(&message, "model").filter(|model| !model.is_empty()).or(self.model.as_deref());
+        if let Some(model) = model {
+            self.draft.model = Some(model.to_owned());
+        }
+        self.push(Role::Assistant, parts, usage(&message), line);
+    }
+
+    /// Sets a summary aside, or begins the conversation with it when it is the first thing.
+    fn compaction(&mut self, mut value: Value, line: u32, first_kept: Option<usize>, out: &mut Sink) {
+        let summary = Some(take_text(&mut value, "summary")).filter(|summary| !summary.trim().is_empty());
+        let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
+        if !self.draft.messages.iter().any(said)
+            && self.draft.recorded.is_empty()
+            && !self.draft.starts_compacted
+        {
+            self.draft.starts_compacted = true;
+            if let Some(text) = summary {
+                let parts = vec![Part::Text(Text { text, injected: true })];
+                let cwd = self.cwd.clone();
+                self.draft.messages.insert(0, Message { role: Role::User, parts, line, cwd, usage: None });
+            }
+            let text = "the log begins with a compaction; what it summarises is not in it";
+            out.note(line, "starts-compacted", Severity::Note, text);
+            return;
+        }
+        self.draft.recorded.push(Recorded {
+            before: MessageIdx::new(self.draft.messages.len()),
+            first_kept: first_kept.map(MessageIdx::new),
+            line,
+            summary,
+            tokens_before: number(&value, "tokensBefore").filter(|tokens| *tokens > 0),
+        });
+    }
+}
+
+fn set_aside_branch(line: u32, out: &mut Sink) {
+    let text = "a generated summary of an abandoned branch, set aside";
+    out.note(line, "branch-summary", Severity::Note, text);
+}
+
+/// The parts of a user message; `meta` when an extension wrote it.
+fn user_parts(content: Value, meta: bool) -> Vec<Part> {
+    let mut parts = Vec::new();
+    let push = |content: Value, parts: &mut Vec<Part>| {
+        if let Value::String(text) = content {
+            push_prompt(&text, meta, parts);
+        } else if content.get("text").is_some() {
+            let mut block = content;
+            push_prompt(&take_text(&mut block, "text"), meta, parts);
+        } else {
+            parts.extend(blocks::parts(content, Speaker::User { meta }, Outcome::Unknown));
+        }
+    };
+    match content {
+        Value::Array(list) => list.into_iter().for_each(|block| push(block, &mut parts)),
+        other => push(other, &mut parts),
+    }
+    parts
+}
+
+/// Adds the text of a prompt; attached files and skills in front of it are injected.
+fn push_prompt(text: &str, meta: bool, parts: &mut Vec<Part>) {
+    let mut rest = text;
+    while let Some(length) = leading_block(rest) {
+        let Some((block, behind)) = rest.split_at_checked(length) else { break };
+        parts.push(Part::Text(Text { text: block.trim().to_owned(), injected: true }));
+        rest = behind.trim_start_matches('\n');
+    }
+    injected::push_user_text(rest.to_owned(), meta, parts);
+}
+
+/// Bytes of the block that opens a text.
+fn leading_block(text: &str) -> Option<usize> {
+    let head = text.trim_start();
+    let (_, close) = LEADING_BLOCKS.iter().find(|(open, _)| head.starts_with(open))?;
+    text.find(close).map(|at| at + close.len())
+}
+
+/// Adds one block of a reply.
+fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
+    match text(&block, "type") {
+        Some("toolCall") => parts.push(Part::Call(ToolCall {
+            id: take_text(&mut block, "id"),
+            name: take_text(&mut block, "name"),
+            arguments: argument_text(take(&mut block, "arguments")),
+        })),
+        Some("thinking") => {
+            let clear = take_text(&mut block, "thinking");
+            let signature = text(&block, "thinkingSignature").unwrap_or_default();
+            // Of OpenAI reasoning the signature is the item with its encrypted text, which goes back to the model;
+            // of others it only signs the clear text.
+            let encrypted = signature.starts_with('{') && signature.contains("\"encrypted_content\"");
+            let bytes = signature.len() as u64;
+            let opaque = encrypted || clear.is_empty();
+            if !clear.trim().is_empty() {
+                parts.push(Part::Thinking(clear));
+            }
+            if opaque && bytes > 0 {
+                parts.push(Part::Opaque { kind: "thinking".to_owned(), bytes });
+            }
+        }
+        _ => parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown)),
+    }
+}
+
+/// The result that a `toolResult` message holds.
+fn result(mut message: Value) -> ToolResult {
+    let call_id = take_text(&mut message, "toolCallId");
+    let (text, images) = blocks::result_text(take(&mut message, "content"));
+    let (outcome, exit_code) = match outcome::flagged(&message) {
+        // A flag on a failed command leaves its exit status to the text.
+        Some((Outcome::Failed, None)) => (Outcome::Failed, outcome::exit_code(&text)),
+        Some((Outcome::Ok, Some(code))) => (outcome::of_exit(code), Some(code)),
+        Some(flagged) => flagged,
+        None => outcome::judge(&text, Outcome::Ok),
+    };
+    ToolResult { call_id, text, outcome, exit_code, images }
+}
+
+/// Usage of a reply; `None` when nothing was reported. The input excludes what came from or went to the cache.
+fn usage(message: &Value) -> Option<Usage> {
+    let usage = message.get("usage")?;
+    let count = |key: &str| number(usage, key).unwrap_or(0);
+    let (cache_read, cache_write, output) = (count("cacheRead"), count("cacheWrite"), count("output"));
+    let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
+    (input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output })
+}
+
+/// A command that the user ran and its output, as text for the model.
+fn command_text(message: &Value) -> String {
+    let command = text(message, "command").unwrap_or_default();
+    let output = text(message, "output").unwrap_or_default().trim_end_matches('\n');
+    let mut whole = format!("Ran `{command}`\n");
+    if output.is_empty() {
+        whole.push_str("(no output)");
+    } else {
+        whole.push_str("```\n");
+        whole.push_str(output);
+        whole.push_str("\n```");
+    }
+    let code = message.get("exitCode").and_then(Value::as_i64).filter(|code| *code != 0);
+    let ending = match code {
+        _ if flag(message, "cancelled") => Some("(command cancelled)".to_owned()),
+        Some(code) => Some(format!("Command exited with code {code}")),
+        None => None,
+    };
+    let cut = text(message, "fullOutputPath").filter(|_| flag(message, "truncated"));
+    let cut = cut.map(|path| format!("[Output truncated. Full output: {path}]"));
+    for remark in ending.into_iter().chain(cut) {
+        whole.push_str("\n\n");
+        whole.push_str(&remark);
+    }
+    whole
+}

@@ -1,0 +1,145 @@
+//! Collects what a reader produces. Separate from the readers because grouping of remarks is one rule for all.
+//!
+//! Invariant: the number of diagnostics is bounded (at most [`PER_CODE`] + 1 per code), whatever the input.
+
+use rustc_hash::FxHashMap;
+
+use super::links::{self, Draft};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::transcript::{RawCounts, Transcript};
+
+/// Diagnostics named one by one per code; further ones are counted.
+const PER_CODE: usize = 20;
+
+/// Where a reader puts sessions, counts and remarks.
+#[derive(Debug, Default)]
+pub(super) struct Sink {
+    /// Raw record counts of the file.
+    pub(super) raw: RawCounts,
+    /// Finished sessions, in order.
+    pub(super) sessions: Vec<Transcript>,
+    groups: Vec<Group>,
+    by_key: FxHashMap<(&'static str, u32, String), usize>,
+    per_code: FxHashMap<&'static str, Kinds>,
+}
+
+/// One diagnostic to be, with how often it came.
+#[derive(Debug)]
+struct Group {
+    diagnostic: Diagnostic,
+    count: u64,
+    overflow: bool,
+}
+
+/// How many groups a code has, and where its overflow group is.
+#[derive(Debug, Default)]
+struct Kinds {
+    named: usize,
+    overflow: Option<usize>,
+}
+
+impl Sink {
+    /// A remark that may come often: equal `(code, text)` become one diagnostic with a count and the first line.
+    pub(super) fn note(
+        &mut self,
+        line: u32,
+        code: &'static str,
+        severity: Severity,
+        text: impl Into<String>,
+    ) {
+        self.add(line, 0, code, severity, text.into());
+    }
+
+    /// A damaged record: each is named with its line, up to 20 per code, then counted.
+    pub(super) fn damage(&mut self, line: u32, code: &'static str, text: impl Into<String>) {
+        self.add(line, line, code, Severity::Damage, text.into());
+    }
+
+    /// Links a draft and keeps the transcript, if anything is left of it.
+    pub(super) fn finish_draft(&mut self, draft: Draft) {
+        if let Some(transcript) = links::finish(draft, self) {
+            self.sessions.push(transcript);
+        }
+    }
+
+    fn add(&mut self, line: u32, key_line: u32, code: &'static str, severity: Severity, text: String) {
+        let key = (code, key_line, text);
+        if let Some(&at) = self.by_key.get(&key) {
+            self.groups[at].count += 1;
+            return;
+        }
+        let kinds = self.per_code.entry(code).or_default();
+        if kinds.named < PER_CODE {
+            kinds.named += 1;
+            let diagnostic = Diagnostic { line, code, severity, text: key.2.clone() };
+            self.by_key.insert(key, self.groups.len());
+            self.groups.push(Group { diagnostic, count: 1, overflow: false });
+        } else if let Some(at) = kinds.overflow {
+            let group = &mut self.groups[at];
+            group.count += 1;
+            group.diagnostic.severity = group.diagnostic.severity.max(severity);
+        } else {
+            kinds.overflow = Some(self.groups.len());
+            let diagnostic = Diagnostic { line, code, severity, text: String::new() };
+            self.groups.push(Group { diagnostic, count: 1, overflow: true });
+        }
+    }
+
+    /// Everything collected; diagnostics ordered by line.
+    pub(super) fn into_parts(self) -> (Vec<Transcript>, Vec<Diagnostic>, RawCounts) {
+        let finish = |group: Group| {
+            let mut diagnostic = group.diagnostic;
+            if group.overflow {
+                diagnostic.text = format!("{} more of this kind from here on", group.count);
+            } else if group.count > 1 {
+                diagnostic.text = format!("{} ({} times, first here)", diagnostic.text, group.count);
+            }
+            diagnostic
+        };
+        let mut diagnostics: Vec<Diagnostic> = self.groups.into_iter().map(finish).collect();
+        diagnostics.sort_by_key(|diagnostic| diagnostic.line);
+        (self.sessions, diagnostics, self.raw)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(fill: impl Fn(&mut Sink), expected: &[&str]) {
+        let mut sink = Sink::default();
+        fill(&mut sink);
+        let (_, diagnostics, _) = sink.into_parts();
+        let shown: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
+        assert_eq!(shown, expected);
+    }
+
+    #[test]
+    fn equal_notes_become_one_and_damage_is_named_by_line() {
+        check(
+            |sink| {
+                for line in 3..6 {
+                    sink.note(line, "unknown-record", Severity::Note, "type \"x\"");
+                }
+                sink.damage(4, "bad-json", "not JSON");
+                sink.damage(7, "bad-json", "not JSON");
+            },
+            &[
+                "line 3: unknown-record: type \"x\" (3 times, first here)",
+                "line 4: bad-json: not JSON",
+                "line 7: bad-json: not JSON",
+            ],
+        );
+    }
+
+    #[test]
+    fn more_than_twenty_of_a_kind_are_counted() {
+        let mut sink = Sink::default();
+        for line in 1..=50 {
+            sink.damage(line, "bad-json", "not JSON");
+        }
+        let (_, diagnostics, _) = sink.into_parts();
+        assert_eq!(diagnostics.len(), 21);
+        assert_eq!(diagnostics[20].to_string(), "line 21: bad-json: 30 more of this kind from here on");
+    }
+}
