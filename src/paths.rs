@@ -170,7 +170,8 @@ fn trim(path: &str) -> &str {
 }
 
 fn without_scheme(path: &str) -> Cow<'_, str> {
-    let Some(rest) = path.get(..5).filter(|head| head.eq_ignore_ascii_case("file:")).and(path.get(5..)) else {
+    let Some(rest) = path.get(..5).filter(|head| head.eq_ignore_ascii_case("file:")).and(path.get(5..))
+    else {
         return Cow::Borrowed(path);
     };
     let Some(rest) = rest.strip_prefix("//") else { return Cow::Borrowed(path) };
@@ -197,15 +198,12 @@ fn percent_decoded(text: &str) -> Cow<'_, str> {
             (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)),
             _ => None,
         };
-        match pair {
-            Some((high, low)) => {
-                bytes.push(high * 16 + low);
-                rest = after.get(2..).unwrap_or_default();
-            }
-            None => {
-                bytes.push(byte);
-                rest = after;
-            }
+        if let Some((high, low)) = pair {
+            bytes.push(high * 16 + low);
+            rest = after.get(2..).unwrap_or_default();
+        } else {
+            bytes.push(byte);
+            rest = after;
         }
     }
     String::from_utf8(bytes).map_or(Cow::Borrowed(text), Cow::Owned)
