@@ -14,7 +14,7 @@ pub const SCHEMA_VERSION: u32 = 1;
 pub const SCORER_VERSION: u32 = 1;
 
 /// One cycle: session x profile x strategy x window x cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct CycleRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -197,7 +197,7 @@ pub struct CycleRow {
 }
 
 /// Survival of one class of facts in one cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ClassRow {
     /// Session id.
     pub session: String,
@@ -222,7 +222,7 @@ pub struct ClassRow {
 }
 
 /// One fact in one cycle (`--log-facts`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FactRow {
     /// Session id.
     pub session: String,
@@ -256,7 +256,7 @@ pub struct FactRow {
 }
 
 /// One session under one plan.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct SessionRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -319,7 +319,7 @@ pub struct SessionRow {
 }
 
 /// A loss worth showing first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossRow {
     /// Session id.
     pub session: String,
@@ -344,7 +344,7 @@ pub struct LossRow {
 }
 
 /// A file or session that could not be measured, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Problem {
     /// File.
     pub source: String,
@@ -359,7 +359,7 @@ pub struct Problem {
 }
 
 /// The settings of a run, as far as they change its numbers.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Settings {
     /// Profiles in order.
     pub profiles: Vec<String>,
@@ -384,7 +384,7 @@ pub struct Settings {
 }
 
 /// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Manifest {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,
@@ -419,7 +419,7 @@ pub struct Manifest {
 }
 
 /// Everything a run produced.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct RunOutput {
     /// What was run.
     pub manifest: Manifest,
