@@ -197,7 +197,7 @@ pub struct CycleRow {
 }
 
 /// Survival of one class of facts in one cycle.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct ClassRow {
     /// Session id.
     pub session: String,
@@ -222,7 +222,7 @@ pub struct ClassRow {
 }
 
 /// One fact in one cycle (`--log-facts`).
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FactRow {
     /// Session id.
     pub session: String,
@@ -327,7 +327,7 @@ pub struct SessionRow {
 }
 
 /// A loss worth showing first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossRow {
     /// Session id.
     pub session: String,
@@ -352,7 +352,7 @@ pub struct LossRow {
 }
 
 /// A file or session that could not be measured, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Problem {
     /// File.
     pub source: String,
