@@ -14,9 +14,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// Longest request kept as one line, in characters.
-const REQUEST: usize = 300;
+const REQUEST: usize = 320;
 /// Longest first request.
-const GOAL: usize = 420;
+const GOAL: usize = 560;
 /// Sentences of one text part that are looked at in full; of the rest only those with strong cues.
 const SENTENCES: usize = 150;
 
@@ -255,10 +255,16 @@ impl Building {
                 }
                 let kind = classify(line.mark, hint, &seen, closing);
                 let mut weight = info(&seen) / crowd;
+                // `Done.`, `I found the issue.`
+                if seen.content < 3 && seen.code == 0 && line.mark == Mark::Plain {
+                    weight *= 0.3;
+                }
                 weight *= match (closing, count) {
                     (true, 1) => 1.4,
                     (true, _) => 1.15,
-                    (false, _) => 0.75,
+                    // In the middle of a turn only insights and choices are more than noise.
+                    (false, _) if seen.cues.any(Cues::INSIGHT) && seen.code + seen.numbers > 0 => 1.15,
+                    (false, _) => 0.6,
                 };
                 if lead {
                     weight *= 0.6;

@@ -97,6 +97,17 @@ impl Kind {
         }
     }
 
+    /// Factor on the oldest line of the earlier summary, where it is 1 on the newest. Lines keep their order from
+    /// round to round, so their position is what is left of their age.
+    pub(super) fn oldest(self) -> f32 {
+        match self {
+            Self::Goal | Self::Request | Self::Rule => 1.0,
+            Self::Decision => 0.9,
+            Self::Value | Self::Todo | Self::Answered => 0.75,
+            _ => 0.55,
+        }
+    }
+
     /// Worth at the start of the range, where it is 1 at the end.
     pub(super) fn at_start(self) -> f32 {
         match self {

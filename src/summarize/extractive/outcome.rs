@@ -99,14 +99,14 @@ pub(super) fn command_of(arguments: &str) -> Option<String> {
 pub(super) fn short_command(command: &str) -> String {
     let first =
         command.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
-    let mut rest = first;
-    while let Some(after) = rest.strip_prefix("cd ").and_then(|tail| {
-        let at = tail.find("&&").or_else(|| tail.find(';'))?;
-        tail.get(at..).map(|tail| tail.trim_start_matches(['&', ';']).trim_start())
-    }) {
-        rest = after;
-    }
-    let rest = rest.split(" | ").next().unwrap_or(rest);
+    let segments: Vec<&str> = first
+        .split("&&")
+        .flat_map(|part| part.split("; "))
+        .map(|part| part.split(" | ").next().unwrap_or(part).trim())
+        .filter(|part| !part.is_empty())
+        .collect();
+    let telling: Vec<&str> = segments.iter().copied().filter(|part| !is_housekeeping(part)).collect();
+    let rest = if telling.is_empty() { segments.join(" && ") } else { telling.join(" && ") };
     let kept: Vec<&str> = rest
         .split_whitespace()
         .filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null"))
@@ -114,11 +114,34 @@ pub(super) fn short_command(command: &str) -> String {
     lines::cut(&lines::clean(&kept.join(" ")), COMMAND).replace('`', "'")
 }
 
+/// Parts of a command line that only prepare the rest.
+fn is_housekeeping(segment: &str) -> bool {
+    let program = segment.split_whitespace().next().unwrap_or("");
+    matches!(
+        program,
+        "cd" | "rm"
+            | "mkdir"
+            | "chmod"
+            | "echo"
+            | "sleep"
+            | "export"
+            | "source"
+            | "set"
+            | "pushd"
+            | "popd"
+            | "touch"
+            | "kill"
+            | "pkill"
+            | "true"
+    )
+}
+
 /// True for commands that check, build or deliver.
 fn is_check(command: &str) -> bool {
     const PRINTERS: &[&str] = &[
-        "cat", "ls", "grep", "rg", "find", "sed", "head", "tail", "echo", "git", "awk", "wc", "cp", "mv",
-        "mkdir",
+        "chmod", "rm", "touch", "cd", "which", "ps", "kill", "sleep", "export", "curl", "jq", "tree", "stat",
+        "file", "diff", "cat", "ls", "grep", "rg", "find", "sed", "head", "tail", "echo", "git", "awk", "wc",
+        "cp", "mv", "mkdir",
     ];
     let mut at_start = true;
     let mut printer = false;
@@ -141,6 +164,7 @@ fn is_check(command: &str) -> bool {
         }
         if !printer
             && !word.starts_with('-')
+            && !word.contains(['/', '='])
             && name.split([':', '_', '-', '.']).any(|part| CHECK_HASHES.contains(&words::hash(part)))
         {
             return true;
@@ -159,7 +183,7 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
         commits(&result.text, message, out);
     }
     let check = is_check(&short) || is_check(command.lines().next().unwrap_or(""));
-    let head = if check || result.outcome == Outcome::Failed { trouble(&result.text) } else { None };
+    let head = if check || result.outcome == Outcome::Failed { trouble(&result.text, check) } else { None };
     // A pipe hides the exit status; the text does not.
     let failed = result.outcome == Outcome::Failed
         || (check && result.exit_code != Some(0) && head.as_ref().is_some_and(|(worth, _)| *worth >= 7))
@@ -196,7 +220,7 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
 
 /// A failed call of another tool.
 pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
-    let head = trouble(&result.text).map(|(_, line)| line).or_else(|| first_line(&result.text));
+    let head = trouble(&result.text, false).map(|(_, line)| line).or_else(|| first_line(&result.text));
     if let Some(head) = head {
         let text = format!("{}: {head}", lines::clean(name));
         let seen = look(&text);
@@ -263,7 +287,7 @@ fn ends(text: &str) -> (&str, &str) {
 }
 
 /// The line that says best what went wrong, with its worth, and a second one that adds to it.
-fn trouble(text: &str) -> Option<(u8, String)> {
+fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
     let finder = TROUBLE_FINDER.as_ref()?;
     let (head, tail) = ends(text);
     let mut best: Option<(u8, &str)> = None;
@@ -278,7 +302,7 @@ fn trouble(text: &str) -> Option<(u8, String)> {
             .map(|(_, worth)| *worth)
             .max()
             .unwrap_or(0);
-        if worth == 0 {
+        if worth == 0 && !(check && is_located(line.trim_start())) {
             continue;
         }
         let lower = line.trim_start().to_ascii_lowercase();
@@ -288,6 +312,9 @@ fn trouble(text: &str) -> Option<(u8, String)> {
         }
         if lower.starts_with("error") || lower.starts_with("fatal") || lower.starts_with("e   ") {
             worth += 1;
+        }
+        if is_located(line.trim_start()) {
+            worth += 4;
         }
         if lower.starts_with("warning") || lower.starts_with("//") || lower.starts_with('#') {
             worth = worth.saturating_sub(4);
@@ -314,6 +341,17 @@ fn trouble(text: &str) -> Option<(u8, String)> {
         }
     }
     Some((worth, out))
+}
+
+/// `src/a.rs:12:3: …`: how compilers and linters begin a complaint.
+fn is_located(line: &str) -> bool {
+    let mut pieces = line.splitn(4, ':');
+    let (Some(path), Some(number)) = (pieces.next(), pieces.next()) else { return false };
+    path.contains('.')
+        && !path.contains(char::is_whitespace)
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && pieces.next().is_some()
 }
 
 /// The last line that sums a check up.

@@ -238,7 +238,11 @@ fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usi
         let item = candidate.item;
         let (salience, age) = if candidate.old {
             let position = (candidate.order as f32 + 1.0) / old_lines.max(1) as f32;
-            (1.0, candidate.kind.carry() * (0.85 + 0.15 * position))
+            (
+                1.0,
+                candidate.kind.carry()
+                    * (candidate.kind.oldest() + (1.0 - candidate.kind.oldest()) * position),
+            )
         } else {
             let spoken: f32 = item
                 .words

@@ -32,6 +32,9 @@ impl Cues {
     /// A verb that asks for work.
     pub(super) const ASK: Self = Self(1 << 9);
 
+    /// Choices, reasons and findings.
+    pub(super) const INSIGHT: Self = Self(Self::CHOICE.0 | Self::CAUSE.0 | Self::FOUND.0);
+
     /// True when one of `wanted` is set.
     pub(super) const fn any(self, wanted: Self) -> bool {
         self.0 & wanted.0 != 0
