@@ -133,17 +133,6 @@ impl CallEffect {
 
 /// Works out what a call does. `cwd` is the working directory of its record. Never fails: what cannot be understood
 /// is an effect of kind [`ToolKind::Other`] without operations.
-<<<<<<< HEAD
-pub fn of_call(_name: &str, _arguments: &str, _cwd: Option<&str>) -> CallEffect {
-    CallEffect {
-        kind: ToolKind::Other,
-        ops: Vec::new(),
-        command: None,
-        steps: 0,
-        todos: Vec::new(),
-        todos_replace: false,
-    }
-=======
 pub fn of_call(name: &str, arguments: &str, cwd: Option<&str>) -> CallEffect {
     tools::of_call(name, arguments, &Base::of(cwd), 0)
 }
@@ -239,5 +228,4 @@ fn is_url(path: &str) -> bool {
         !scheme.eq_ignore_ascii_case("file")
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     })
->>>>>>> 309909608045ad0e336a9805fd267832baadbf70
 }

@@ -5,6 +5,8 @@
 
 use serde::{Deserialize, Serialize};
 
+pub mod files;
+
 
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.

@@ -24,7 +24,7 @@ impl<'a> Occurrences<'a> {
     /// Prepares look-ups.
     pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
         let mut paths: FxHashMap<&'a str, MessageIdx> = FxHashMap::default();
-        for fact in facts.facts.iter().filter(|fact| fact.is_file()) {
+        for fact in facts.facts.iter().filter(|fact| fact.class.is_file()) {
             let mut rest = fact.value.as_str();
             loop {
                 let first = paths.entry(rest).or_insert(fact.birth);
