@@ -1,4 +1,28 @@
 //! What a single tool call does to files: the vocabulary that the answer key and the compaction side share.
+//!
+//! A call is judged by its name and arguments alone; whether it worked is for its result to say. Rules that hold for
+//! every input:
+//!
+//! * a path that is not certain is not reported: globs, unknown variables, command output, relative paths after a
+//!   `cd` to somewhere unknown;
+//! * devices, file descriptors and URLs are no files;
+//! * nothing here fails or panics, and the work is proportional to the arguments.
+//!
+//! The parts: [`tools`] knows the tools' names, [`arguments`] the shapes of arguments, [`todo`] the todo tools,
+//! [`patch`] patches, [`shell`] the shell grammar and [`shell::programs`] what programs do, [`powershell`] the other
+//! shell, [`inline`] the scripts that shells hand to interpreters.
+
+use crate::paths;
+
+mod arguments;
+mod inline;
+mod patch;
+mod powershell;
+mod shell;
+#[cfg(test)]
+mod tests;
+mod todo;
+mod tools;
 
 /// What kind of tool it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -101,15 +125,107 @@ pub struct CallEffect {
     pub todos_replace: bool,
 }
 
+impl CallEffect {
+    fn of_kind(kind: ToolKind) -> Self {
+        Self { kind, ops: Vec::new(), command: None, steps: 0, todos: Vec::new(), todos_replace: false }
+    }
+}
+
 /// Works out what a call does. `cwd` is the working directory of its record. Never fails: what cannot be understood
 /// is an effect of kind [`ToolKind::Other`] without operations.
-pub fn of_call(_name: &str, _arguments: &str, _cwd: Option<&str>) -> CallEffect {
-    CallEffect {
-        kind: ToolKind::Other,
-        ops: Vec::new(),
-        command: None,
-        steps: 0,
-        todos: Vec::new(),
-        todos_replace: false,
+pub fn of_call(name: &str, arguments: &str, cwd: Option<&str>) -> CallEffect {
+    tools::of_call(name, arguments, &Base::of(cwd), 0)
+}
+
+/// Where relative paths start.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Base {
+    /// The log does not say: relative paths stay relative.
+    Unstated,
+    /// This directory, itself relative when the log states no absolute one.
+    Dir(String),
+    /// Somewhere that cannot be known (`cd "$DIR"`): relative paths name no file.
+    Unknown,
+}
+
+impl Base {
+    fn of(cwd: Option<&str>) -> Self {
+        match cwd.map(|dir| paths::resolve(dir, None)) {
+            Some(dir) if !dir.is_empty() => Self::Dir(dir),
+            _ => Self::Unstated,
+        }
     }
+
+    /// A path as seen from here; `None` when it cannot be known.
+    fn resolve(&self, path: &str) -> Option<String> {
+        match self {
+            Self::Unstated => Some(paths::resolve(path, None)),
+            Self::Dir(dir) if paths::is_absolute(dir) => Some(paths::resolve(path, Some(dir))),
+            Self::Dir(dir) => {
+                let path = paths::resolve(path, None);
+                Some(if paths::is_absolute(&path) || path.is_empty() {
+                    path
+                } else {
+                    paths::resolve(&format!("{dir}/{path}"), None)
+                })
+            }
+            Self::Unknown => Some(paths::resolve(path, None)).filter(|path| paths::is_absolute(path)),
+        }
+    }
+
+    /// The base after `cd path` from here.
+    fn enter(&self, path: &str) -> Self {
+        match self.resolve(path) {
+            Some(dir) if !dir.is_empty() => Self::Dir(dir),
+            _ => Self::Unknown,
+        }
+    }
+}
+
+/// Most operations one call can have; beyond it is no work of an agent on files.
+const MAX_OPS: usize = 4096;
+
+/// Longest path that is believed, in bytes.
+const MAX_PATH: usize = 1024;
+
+/// Gathers operations; the one place where a path is resolved and judged.
+#[derive(Debug, Default)]
+struct Collector {
+    ops: Vec<FileOp>,
+}
+
+impl Collector {
+    fn push(&mut self, kind: OpKind, path: &str, base: &Base, confidence: Confidence, step: u16) {
+        if self.ops.len() < MAX_OPS
+            && let Some(path) = file(path, base)
+        {
+            self.ops.push(FileOp { kind, path, confidence, step });
+        }
+    }
+
+    fn rename(&mut self, from: &str, to: &str, base: &Base, confidence: Confidence, step: u16) {
+        if let Some(to) = file(to, base) {
+            self.push(OpKind::Rename { to }, from, base, confidence, step);
+        }
+    }
+}
+
+/// The canonical path, if it can name a file.
+fn file(path: &str, base: &Base) -> Option<String> {
+    let path = path.trim();
+    let is_place = matches!(path, "" | "-" | "." | ".." | "/" | "~" | "./" | "../");
+    if is_place || path.len() > MAX_PATH || path.chars().any(char::is_control) || is_url(path) {
+        return None;
+    }
+    let path = base.resolve(path)?;
+    let is_device = path.starts_with("/dev/") && !path.starts_with("/dev/shm/") || path.starts_with("/proc/");
+    let is_device = is_device || paths::basename(&path).eq_ignore_ascii_case("nul");
+    (!is_device && !path.is_empty()).then_some(path)
+}
+
+fn is_url(path: &str) -> bool {
+    path.split_once("://").is_some_and(|(scheme, _)| {
+        !scheme.eq_ignore_ascii_case("file")
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+    })
 }

@@ -1,9 +1,40 @@
 //! `compactor` replays real agent logs through context compaction and scores what survives.
+//!
+//! The code map, in reading order; a module uses its own row and the rows above it (`tests/it/layers.rs` checks that):
+//!
+//! | row | modules |
+//! |---|---|
+//! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
+//! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
+//! | 2 measures | [`tokens`]; [`matching`], [`facts`] |
+//! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
+//! | 4 scoring | [`score`] |
+//! | 5 results | [`results`], [`stats`], [`aggregate`] |
+//! | 6 run | [`run`] |
+//! | 7 reports | [`report`] |
+//! | 8 shell | [`cli`] |
+
+pub mod aggregate;
+pub mod cli;
+pub mod context;
 pub mod diagnostic;
 pub mod discover;
+pub mod facts;
 pub mod fileops;
 pub mod ingest;
+pub mod matching;
+pub mod models;
 pub mod paths;
+pub mod profile;
+pub mod replay;
+pub mod report;
+pub mod results;
+pub mod run;
+pub mod score;
+pub mod stats;
+pub mod strategy;
 pub mod summarize;
+#[cfg(test)]
+mod testing;
 pub mod tokens;
 pub mod transcript;

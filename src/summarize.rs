@@ -21,6 +21,13 @@ pub struct FileLists {
     pub deleted: Vec<String>,
 }
 
+impl FileLists {
+    /// True when all lists are empty.
+    pub fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.modified.is_empty() && self.deleted.is_empty()
+    }
+}
+
 /// Form of the summary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Layout {
@@ -46,7 +53,7 @@ pub enum ListForm {
 }
 
 /// One call of a summarizer.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct SummaryRequest<'a> {
     /// The session; only `messages` of it may be read.
     pub view: &'a SessionView<'a>,
@@ -84,7 +91,7 @@ pub struct SessionView<'a> {
 }
 
 /// Why there is no summary.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum SummarizeError {
     /// Nothing fits the budget.
     #[error("a budget of {budget} tokens holds no summary")]
@@ -92,6 +99,9 @@ pub enum SummarizeError {
         /// The budget in tokens.
         budget: u64,
     },
+    /// No message, no earlier summary and no file list that says anything.
+    #[error("there is nothing to summarize")]
+    Nothing,
 }
 
 /// Writes summaries. The embedded [`extractive::Extractive`] needs nothing; a model behind HTTP is another.

@@ -278,6 +278,26 @@ impl Transcript {
         }
     }
 
+    /// The working directory that most of its records have; the earliest of equals.
+    pub fn main_cwd(&self) -> Option<&str> {
+        let mut counts: Vec<(&str, usize)> = Vec::new();
+        for cwd in self.messages.iter().filter_map(|message| message.cwd.as_deref()) {
+            match counts.iter_mut().find(|(known, _)| *known == cwd) {
+                Some((_, count)) => *count += 1,
+                None => counts.push((cwd, 1)),
+            }
+        }
+        let most = counts.iter().map(|(_, count)| *count).max()?;
+        counts.iter().find(|(_, count)| *count == most).map(|(cwd, _)| *cwd)
+    }
+
+    /// Position in [`Transcript::links`] of the link whose result stands at `at`.
+    pub fn link_of_result(&self, at: PartRef) -> Option<usize> {
+        // Results nearly always follow their calls closely: look backwards from the last call before `at`.
+        let end = self.links.partition_point(|link| link.call < at);
+        self.links.get(..end)?.iter().rposition(|link| link.result == Some(at))
+    }
+
     /// What is wrong with it, in words: empty when the rules of this module hold.
     pub fn check(&self) -> Vec<String> {
         let mut problems = Vec::new();

@@ -1,0 +1,657 @@
+//! Commands, checks and todo items: what the agent ran and what it planned, from calls and results.
+//!
+//! * **Command**: every shell command that was answered or left open, as run; its canonical value is the first line of
+//!   the script with white space squeezed, cut at 200 characters. The same value is one fact with its outcomes over
+//!   time. In a text it is recognised by its **head**: the first simple command that does something (`cd`, `export`,
+//!   `set`, `source`, assignments and wrappers such as `sudo`, `time`, `env`, `timeout N` stand back), up to the
+//!   first shell operator, redirection or quoted argument, at most six words. A head that is one very common or very
+//!   short word (`ls`, `pwd`, `make`) cannot be told from prose: unadjudicable.
+//! * **Check**: a command whose head runs tests, a build, a linter or a type checker, recognised by program and
+//!   subcommand. A fact is one *outcome* of one head; the next different outcome of the same head supersedes it.
+//!   It is present in a text when head and outcome stand in one unit.
+//! * **Todo**: one fact per item of the agent's todo tool, known by its id or its text, with its states over time.
+//!   A list that is replaced cancels the unfinished items it no longer holds.
+
+use super::{Author, Draft, Fact, FactClass, Form, State, Step};
+use crate::fileops::TodoState;
+use crate::matching::{collapse, index::Border};
+use crate::transcript::{MessageIdx, Outcome};
+use rustc_hash::FxHashMap;
+
+/// Longest canonical command, in characters.
+const COMMAND_CHARS: usize = 200;
+/// Most words of a command head.
+const HEAD_WORDS: usize = 6;
+
+/// Collects the facts of this module, in order of their calls.
+pub(super) fn collect(steps: &[Step<'_>], drafts: &mut Vec<Draft>) {
+    let mut commands: FxHashMap<String, usize> = FxHashMap::default();
+    let mut checks: FxHashMap<String, usize> = FxHashMap::default();
+    let mut todos = Todos::default();
+    for step in steps {
+        if let Some(script) = &step.effect.command {
+            run(script, step, drafts, &mut commands, &mut checks);
+        }
+        if step.outcome().is_some_and(|outcome| outcome != Outcome::Failed) && !step.effect.todos.is_empty() {
+            todos.update(step, drafts);
+        }
+    }
+}
+
+fn new_fact(class: FactClass, value: String, birth: MessageIdx) -> Fact {
+    Fact {
+        value,
+        class,
+        birth,
+        line: 0,
+        author: Author::Agent,
+        mentions: vec![birth],
+        superseded: None,
+        states: Vec::new(),
+        unadjudicable: false,
+        file: None,
+    }
+}
+
+fn run(
+    script: &str,
+    step: &Step<'_>,
+    drafts: &mut Vec<Draft>,
+    commands: &mut FxHashMap<String, usize>,
+    checks: &mut FxHashMap<String, usize>,
+) {
+    let value = canonical(script);
+    if value.is_empty() {
+        return;
+    }
+    let head = head(script);
+    let outcome = step.outcome().unwrap_or(Outcome::Unknown);
+    let at = step.result_at.unwrap_or(step.call_at);
+    let index = *commands.entry(value.clone()).or_insert_with(|| {
+        let mut fact = new_fact(FactClass::Command, value, step.call_at);
+        fact.unadjudicable = is_common(&head);
+        let form = Form::Atom { surfaces: vec![head.clone()], border: Border::Name, label: None };
+        drafts.push(Draft { fact, form });
+        drafts.len() - 1
+    });
+    if let Some(draft) = drafts.get_mut(index) {
+        draft.fact.mentions.extend([step.call_at, at]);
+        push_state(&mut draft.fact.states, at, State::Outcome(outcome));
+    }
+    if step.result_at.is_none() {
+        return; // never answered: it verified nothing
+    }
+    for check in check_heads(script) {
+        let known = checks.get(&check).copied();
+        let same = known.is_some_and(|index| {
+            drafts.get(index).is_some_and(|draft| {
+                draft.fact.states.last().is_some_and(|(_, state)| *state == State::Outcome(outcome))
+            })
+        });
+        if same {
+            if let Some(draft) = known.and_then(|index| drafts.get_mut(index)) {
+                draft.fact.mentions.extend([step.call_at, at]);
+            }
+            continue;
+        }
+        let word = match outcome {
+            Outcome::Ok => "ok",
+            Outcome::Failed => "failed",
+            Outcome::Unknown => "unknown",
+        };
+        let mut fact = new_fact(FactClass::Check, format!("{check}: {word}"), step.call_at);
+        fact.mentions.push(at);
+        fact.states.push((at, State::Outcome(outcome)));
+        fact.unadjudicable = is_common(&check);
+        drafts.push(Draft { fact, form: Form::Check { head: check.clone() } });
+        checks.insert(check, drafts.len() - 1);
+    }
+}
+
+fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: State) {
+    if states.last().is_none_or(|(_, last)| *last != state) {
+        states.push((at, state));
+    }
+}
+
+/// Canonical value of a script: its first line with content, white space squeezed, at most 200 characters.
+pub(super) fn canonical(script: &str) -> String {
+    let line = script.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
+    let line = line.or_else(|| script.lines().map(str::trim).find(|line| !line.is_empty()));
+    collapse(line.unwrap_or("")).chars().take(COMMAND_CHARS).collect()
+}
+
+/// Programs that only prepare the one that follows.
+const PREPARE: &[&str] = &[
+    "cd", "export", "set", "source", ".", "pushd", "popd", "unset", "ulimit", "alias", "shopt", "true",
+    "echo",
+];
+/// Programs that run the command given as their arguments.
+const WRAP: &[&str] = &[
+    "sudo", "time", "env", "nohup", "exec", "command", "xvfb-run", "nice", "stdbuf", "timeout", "npx",
+    "bunx", "dotenv",
+];
+
+/// The simple commands of a script as word lists, up to redirections; quoted words keep their quotes. Good enough to
+/// name a command; what it does to files is worked out by a real shell grammar elsewhere.
+fn simple_commands(script: &str) -> Vec<Vec<String>> {
+    let mut out = Vec::new();
+    let mut words: Vec<String> = Vec::new();
+    let mut word = String::new();
+    let mut quote: Option<char> = None;
+    let mut cut = false;
+    let mut chars = script.chars().peekable();
+    let mut seen = 0;
+    let flush = |word: &mut String, words: &mut Vec<String>, cut: bool| {
+        if !word.is_empty() && !cut {
+            words.push(std::mem::take(word));
+        }
+        word.clear();
+    };
+    while let Some(c) = chars.next() {
+        seen += 1;
+        if seen > 4_000 {
+            break;
+        }
+        if let Some(open) = quote {
+            word.push(c);
+            if c == '\\' && open == '"' {
+                word.extend(chars.next());
+            } else if c == open {
+                quote = None;
+            }
+            continue;
+        }
+        match c {
+            '\'' | '"' => {
+                quote = Some(c);
+                word.push(c);
+            }
+            '\\' => match chars.next() {
+                Some('\n') | None => {}
+                Some(next) => {
+                    word.push(c);
+                    word.push(next);
+                }
+            },
+            '|' | ';' | '\n' | '&' => {
+                if c == '&' && chars.peek() == Some(&'>') {
+                    flush(&mut word, &mut words, cut);
+                    cut = true;
+                    continue;
+                }
+                flush(&mut word, &mut words, cut);
+                if !words.is_empty() {
+                    out.push(std::mem::take(&mut words));
+                }
+                cut = false;
+            }
+            '>' | '<' => {
+                // `2>&1`: the digit belongs to the redirection.
+                if word.len() == 1 && word.bytes().all(|b| b.is_ascii_digit()) {
+                    word.clear();
+                }
+                flush(&mut word, &mut words, cut);
+                if c == '<' && chars.peek() == Some(&'<') {
+                    break; // a here-document follows
+                }
+                if chars.peek() == Some(&'>') {
+                    chars.next();
+                }
+                if chars.peek() == Some(&'&') {
+                    chars.next();
+                    while chars.peek().is_some_and(char::is_ascii_digit) {
+                        chars.next();
+                    }
+                    continue;
+                }
+                cut = true;
+            }
+            '#' if word.is_empty() => {
+                while chars.peek().is_some_and(|c| *c != '\n') {
+                    chars.next();
+                }
+            }
+            c if c.is_whitespace() => flush(&mut word, &mut words, cut),
+            _ => word.push(c),
+        }
+    }
+    flush(&mut word, &mut words, cut);
+    if !words.is_empty() {
+        out.push(words);
+    }
+    out
+}
+
+/// The words of a simple command without assignments, wrappers and their options.
+fn program(words: &[String]) -> &[String] {
+    let mut rest = words;
+    loop {
+        let Some((first, tail)) = rest.split_first() else { return rest };
+        let assignment = first.split_once('=').is_some_and(|(name, _)| {
+            !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        });
+        if assignment || matches!(first.as_str(), "(" | "{" | "!" | "if" | "then" | "do" | "while" | "else") {
+            rest = tail;
+        } else if WRAP.contains(&first.as_str()) && !tail.is_empty() {
+            rest = tail;
+            while let Some((option, after)) = rest.split_first() {
+                let numeric = option.bytes().next().is_some_and(|b| b.is_ascii_digit());
+                if option.starts_with('-') || (first == "timeout" && numeric) {
+                    rest = after;
+                } else {
+                    break;
+                }
+            }
+        } else {
+            return rest;
+        }
+    }
+}
+
+/// Head of one simple command.
+fn head_of(words: &[String]) -> String {
+    let words = program(words);
+    let plain =
+        words.iter().take(HEAD_WORDS).take_while(|word| !word.contains(['\'', '"', '$', '`', '(', '*', '{']));
+    let head: Vec<&str> = plain.map(String::as_str).collect();
+    if head.is_empty() {
+        words.first().map(|word| word.replace(['\'', '"'], "")).unwrap_or_default()
+    } else {
+        head.join(" ")
+    }
+}
+
+/// Head of a script: that of the first simple command that does something.
+pub(super) fn head(script: &str) -> String {
+    let all = simple_commands(script);
+    all.iter()
+        .find(|words| program(words).first().is_some_and(|first| !PREPARE.contains(&first.as_str())))
+        .or_else(|| all.first())
+        .map(|words| head_of(words))
+        .unwrap_or_default()
+}
+
+/// A head that is one word: short, or a word of everyday language.
+fn is_common(head: &str) -> bool {
+    if head.contains(' ') {
+        return head.len() <= 3;
+    }
+    head.len() <= 2
+        || matches!(
+            head,
+            "pwd"
+                | "env"
+                | "make"
+                | "date"
+                | "top"
+                | "git"
+                | "cat"
+                | "test"
+                | "find"
+                | "head"
+                | "tail"
+                | "sort"
+                | "wait"
+                | "kill"
+                | "clear"
+                | "history"
+                | "which"
+                | "who"
+                | "whoami"
+                | "time"
+                | "sleep"
+                | "true"
+                | "false"
+                | "echo"
+                | "node"
+                | "python"
+                | "python3"
+                | "exit"
+                | "tree"
+                | "hostname"
+                | "uname"
+                | "jobs"
+                | "ls"
+                | "less"
+                | "more"
+                | "set"
+                | "read"
+                | "run"
+                | "build"
+                | "sed"
+                | "awk"
+                | "grep"
+                | "bash"
+                | "sh"
+                | "go"
+                | "npm"
+                | "cargo"
+        )
+}
+
+/// Programs that only do checking, whatever their arguments.
+const CHECKERS: &[&str] = &[
+    "pytest",
+    "py.test",
+    "tox",
+    "nox",
+    "mypy",
+    "pyright",
+    "ruff",
+    "flake8",
+    "pylint",
+    "black",
+    "isort",
+    "tsc",
+    "eslint",
+    "jest",
+    "vitest",
+    "mocha",
+    "ava",
+    "playwright",
+    "cypress",
+    "ctest",
+    "golangci-lint",
+    "staticcheck",
+    "shellcheck",
+    "rubocop",
+    "rspec",
+    "phpunit",
+    "phpstan",
+    "clippy-driver",
+    "ktlint",
+    "detekt",
+    "biome",
+    "oxlint",
+    "stylelint",
+    "vue-tsc",
+    "hadolint",
+    "tflint",
+    "markdownlint",
+    "yamllint",
+    "ninja",
+    "busted",
+    "karma",
+    "bandit",
+    "nextest",
+    "trunk",
+    "actionlint",
+    "prettier",
+    "swiftlint",
+    "buf",
+    "luacheck",
+    "cppcheck",
+    "clang-tidy",
+    "webpack",
+    "tsup",
+];
+/// Subcommands of build drivers that verify.
+const VERBS: &[&str] = &[
+    "test",
+    "tests",
+    "t",
+    "check",
+    "build",
+    "lint",
+    "typecheck",
+    "type-check",
+    "tsc",
+    "vet",
+    "clippy",
+    "bench",
+    "verify",
+    "compile",
+    "ci",
+    "nextest",
+    "fmt",
+    "assemble",
+    "format",
+    "e2e",
+    "unit",
+    "spec",
+    "coverage",
+    "validate",
+];
+
+/// Heads of the checks in a script. The outcome of a script is that of its last command; when several checks are
+/// chained, all of them share it.
+fn check_heads(script: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    for words in simple_commands(script) {
+        let words = program(&words);
+        if is_check(words) {
+            let head = head_of(words);
+            if !out.contains(&head) {
+                out.push(head);
+            }
+        }
+    }
+    out
+}
+
+fn is_check(words: &[String]) -> bool {
+    let Some((first, rest)) = words.split_first() else { return false };
+    let program = first.rsplit('/').next().unwrap_or(first);
+    let args: Vec<&str> = rest.iter().map(String::as_str).collect();
+    if args.iter().any(|arg| matches!(*arg, "--version" | "--help" | "-V" | "-h")) {
+        return false;
+    }
+    let plain: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with(['-', '+'])).collect();
+    let first_plain = plain.first().copied().unwrap_or("");
+    let verb = |word: &str| {
+        let base = word.split(':').next().unwrap_or(word);
+        VERBS.contains(&word)
+            || VERBS.contains(&base)
+            || word.rsplit(':').next().is_some_and(|tail| tail != word && VERBS.contains(&tail))
+    };
+    match program {
+        "cargo" => {
+            matches!(
+                first_plain,
+                "test" | "t" | "check" | "c" | "build" | "b" | "clippy" | "nextest" | "bench" | "fmt"
+            ) && (first_plain != "fmt" || args.contains(&"--check"))
+        }
+        "go" => matches!(first_plain, "test" | "vet" | "build"),
+        "gofmt" => args.contains(&"-l") || args.contains(&"-d"),
+        "npm" | "pnpm" | "yarn" | "bun" | "deno" => match first_plain {
+            "run" | "run-script" | "exec" | "dlx" | "x" => {
+                plain.get(1).is_some_and(|word| verb(word) || CHECKERS.contains(word))
+            }
+            "install" | "i" | "add" | "ci" | "remove" | "create" | "init" | "format" | "fmt" => false,
+            word => verb(word) || (program != "npm" && CHECKERS.contains(&word)),
+        },
+        "make" | "just" | "task" | "rake" | "mage" | "nmake" | "gmake" => {
+            program == "make" && plain.is_empty()
+                || plain.iter().any(|word| {
+                    verb(word)
+                        || word.starts_with("test")
+                        || word.ends_with("test")
+                        || word.starts_with("lint")
+                })
+        }
+        "python" | "python3" | "py" | "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "conda" | "rye"
+        | "coverage" => {
+            args.iter().enumerate().any(|(at, arg)| {
+                (CHECKERS.contains(arg)
+                    || *arg == "unittest"
+                    || *arg == "compileall"
+                    || *arg == "py_compile"
+                    || *arg == "doctest")
+                    && (at == 0
+                        || matches!(args.get(at - 1), Some(&"-m" | &"run"))
+                        || program == "coverage"
+                        || args.first() == Some(&"run"))
+            }) || args.first() == Some(&"manage.py") && args.get(1) == Some(&"test")
+        }
+        "dotnet" => matches!(first_plain, "test" | "build" | "format"),
+        "mvn" | "mvnw" | "gradle" | "gradlew" => plain.iter().any(|word| {
+            let task = word.rsplit(':').next().unwrap_or(word);
+            verb(task)
+                || matches!(task, "package" | "install" | "connectedAndroidTest")
+                || task.to_lowercase().ends_with("test")
+                || task.starts_with("test")
+                || task.starts_with("assemble")
+                || task.starts_with("lint")
+        }),
+        "cmake" => args.contains(&"--build"),
+        "meson" => matches!(first_plain, "test" | "compile"),
+        "bazel" | "bazelisk" | "swift" | "zig" | "mix" | "flutter" | "dart" | "stack" | "cabal" | "sbt"
+        | "lein" | "nx" | "turbo" | "xcodebuild" => {
+            plain.iter().take(2).any(|word| verb(word) || matches!(*word, "analyze" | "credo" | "dialyzer"))
+        }
+        "ruff" => first_plain == "check" || args.contains(&"--check"),
+        "black" | "isort" | "prettier" => args
+            .iter()
+            .any(|arg| matches!(*arg, "--check" | "-c" | "--list-different" | "-l" | "--check-only")),
+        "next" | "vite" | "rollup" | "esbuild" | "astro" => matches!(first_plain, "build" | "lint" | "check"),
+        "composer" => matches!(first_plain, "test" | "lint"),
+        "pre-commit" => first_plain == "run",
+        "terraform" => matches!(first_plain, "validate" | "plan"),
+        "docker" => first_plain == "build" || (first_plain == "compose" && plain.get(1) == Some(&"build")),
+        "bundle" => plain.get(1).is_some_and(|word| CHECKERS.contains(word)),
+        "node" => args.contains(&"--test") || args.contains(&"--check"),
+        _ => CHECKERS.contains(&program),
+    }
+}
+
+/// The agent's todo list while it is read.
+#[derive(Default)]
+struct Todos {
+    by_id: FxHashMap<String, usize>,
+    by_text: FxHashMap<String, usize>,
+    /// Drafts of the items on the list now.
+    current: Vec<usize>,
+}
+
+impl Todos {
+    fn update(&mut self, step: &Step<'_>, drafts: &mut Vec<Draft>) {
+        let at = step.result_at.unwrap_or(step.call_at);
+        let mut now = Vec::new();
+        for item in &step.effect.todos {
+            let text = collapse(&item.text);
+            let known = if text.is_empty() { None } else { self.by_text.get(&text).copied() };
+            let known = known.or_else(|| {
+                let index = item.id.as_ref().and_then(|id| self.by_id.get(id)).copied()?;
+                // The same id with another text is another item, except when only the id is given.
+                (text.is_empty()).then_some(index)
+            });
+            let index = match known {
+                Some(index) => index,
+                None if text.is_empty() => continue,
+                None => {
+                    let mut fact = new_fact(FactClass::Todo, text.clone(), step.call_at);
+                    fact.unadjudicable = super::lexical::too_thin(&text);
+                    drafts.push(Draft { fact, form: Form::Sentence });
+                    self.by_text.insert(text, drafts.len() - 1);
+                    drafts.len() - 1
+                }
+            };
+            if let Some(id) = &item.id {
+                self.by_id.insert(id.clone(), index);
+            }
+            now.push(index);
+            if let Some(draft) = drafts.get_mut(index) {
+                push_state(&mut draft.fact.states, at, State::Todo(item.state));
+                draft.fact.mentions.extend([step.call_at, at]);
+            }
+        }
+        if step.effect.todos_replace {
+            for gone in self.current.iter().filter(|index| !now.contains(index)) {
+                if let Some(draft) = drafts.get_mut(*gone)
+                    && !draft
+                        .fact
+                        .states
+                        .last()
+                        .is_some_and(|(_, state)| *state == State::Todo(TodoState::Done))
+                {
+                    push_state(&mut draft.fact.states, at, State::Todo(TodoState::Cancelled));
+                }
+            }
+            self.current = now;
+        } else {
+            for index in now {
+                if !self.current.contains(&index) {
+                    self.current.push(index);
+                }
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_name_what_is_run() {
+        for (script, expected) in [
+            ("cargo test --lib facts", "cargo test --lib facts"),
+            ("cd /repo && cargo test 2>&1 | tail -5", "cargo test"),
+            ("RUST_LOG=debug timeout 60 cargo run -- --x", "cargo run -- --x"),
+            ("git commit -m \"fix: it\"", "git commit -m"),
+            ("cat > a.rs <<'EOF'\nfn main() {}\nEOF", "cat"),
+            ("ls", "ls"),
+            ("npx tsc --noEmit", "tsc --noEmit"),
+            ("", ""),
+        ] {
+            assert_eq!(head(script), expected, "{script}");
+        }
+    }
+
+    #[test]
+    fn checks_are_known_by_program_and_subcommand() {
+        for script in [
+            "cargo test",
+            "cargo +nightly clippy -- -D warnings",
+            "pytest -q tests",
+            "python -m pytest",
+            "uv run pytest",
+            "npm test",
+            "npm run lint",
+            "pnpm test:unit",
+            "yarn build",
+            "npx tsc --noEmit",
+            "go test ./...",
+            "make check",
+            "make",
+            "ctest --output-on-failure",
+            "./gradlew :app:testDebug",
+            "mvn -q verify",
+            "cmake --build build",
+            "cd x && npx eslint .",
+            "ruff check .",
+            "cargo fmt --check",
+            "bun test",
+            "dotnet test",
+            "python -m unittest",
+        ] {
+            assert!(!check_heads(script).is_empty(), "{script}");
+        }
+        for script in [
+            "ls tests",
+            "cargo run",
+            "npm install",
+            "cat test.py",
+            "git status",
+            "pytest --version",
+            "make install",
+            "python build.py",
+            "grep -r test .",
+            "go run .",
+            "cargo fmt",
+            "echo cargo test",
+            "npm run dev",
+            "pip install pytest",
+        ] {
+            assert_eq!(check_heads(script), Vec::<String>::new(), "{script}");
+        }
+    }
+
+    #[test]
+    fn canonical_commands_are_one_squeezed_line() {
+        assert_eq!(canonical("# build\n  cargo   build  \ncargo test"), "cargo build");
+        assert_eq!(canonical(""), "");
+        assert_eq!(canonical(&"é".repeat(500)).chars().count(), 200);
+    }
+}

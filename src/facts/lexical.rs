@@ -1,0 +1,295 @@
+//! Facts found in text: errors, identifiers, values, constraints, decisions, requests.
+//!
+//! The reading of each class, as plain as a person would label it and conservative where in doubt:
+//!
+//! * **Where**: *prose* is text a person or the agent wrote (not injected, not thinking) outside fenced code blocks
+//!   and quoted (`>`) lines. The script of a shell call counts as the agent's for identifiers. Tool results yield
+//!   errors only; an identifier or value that stands in one is a fact from the moment prose or a command holds it,
+//!   so a two-thousand-line listing yields nothing by itself and no cap is needed.
+//! * **error**: compiler code with message (`error[E0502]: ...`, `TS2345: ...`), exception with message, panic, failing
+//!   test name, `fatal:`/`error:` line of a tool. From results of commands that run something (never from files shown,
+//!   listings, searches) and from what the user pastes, code blocks included; agent prose only when it names exception
+//!   and message. Totals ("aborting due to 2 previous errors") are no errors.
+//! * **identifier**: URL; UUID; hex of 8 or more with a letter and a digit (7 or more after "commit" and the like);
+//!   ticket key (`ABC-123`, `#12` after issue, PR, ...); version (`1.2.3`, `v2.1`); port (`:8080` after a host, `port
+//!   8080`); environment variable (`$NAME`, `NAME=`, or a name with a telling suffix); symbol qualified by `::`, or by
+//!   `.`/`#` in backticks or with a call's parenthesis.
+//! * **value**: a number bound to a key (`retry_limit: 3`, `timeout is 30 s`) where the key is an identifier, stands in
+//!   backticks, stands before `=`/`:`, or is a word for a parameter; or a number with a unit (`88 ms`). Former values
+//!   (`from 3`, `was 3`), counts of things and numbers of steps, lines, issues are none.
+//! * **constraint**: a sentence of the user with a binding word in binding position (imperative or with "must",
+//!   "should"): never, do not, must, only, always, avoid, no X, without X-ing, instead of, make sure, keep, at most.
+//!   Not questions, offers ("we could"), reports ("it never works", "no errors were found"), quotations.
+//! * **decision**: a sentence of user or agent that settles a choice ("let's go with", "decided to", "chose X over Y",
+//!   "use X instead of Y because"). Not open ("to be decided"), not denied ("nothing was decided"), not asked; an
+//!   agent's next step ("I'll use grep") settles nothing.
+//! * **request**: the sentence of a user message that asks; each replaces the one before, the first stays. Bare
+//!   assent ("yes", "continue") asks nothing new.
+
+use super::{Author, Draft, Fact, FactClass, Form, shows_content};
+use crate::fileops::{CallEffect, ToolKind};
+use crate::matching::index::Border;
+use crate::matching::sentence::is_stop;
+use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
+use crate::transcript::{MessageIdx, Outcome, ToolResult};
+use regex::Regex;
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+pub(super) mod errors;
+pub(super) mod identifiers;
+pub(super) mod sentences;
+pub(super) mod values;
+
+/// Collects lexical facts message by message.
+#[derive(Default)]
+pub(super) struct Collector {
+    drafts: Vec<Draft>,
+    known: FxHashMap<(FactClass, String), usize>,
+    /// Latest value of each key.
+    keys: FxHashMap<String, usize>,
+    request: Option<usize>,
+    request_at: Option<MessageIdx>,
+}
+
+impl Collector {
+    /// Text that a person or the agent wrote.
+    pub(super) fn prose(&mut self, text: &str, author: Author, at: MessageIdx) {
+        let normal = matching::normalise(text);
+        let prose = Prose::new(&normal);
+        for error in errors::in_prose(&normal, author) {
+            self.error(error, author, at);
+        }
+        for (start, end) in &prose.units {
+            let unit = normal.get(*start..*end).unwrap_or("");
+            for found in identifiers::find(unit, false) {
+                self.identifier(found, author, at);
+            }
+            for found in values::find(unit) {
+                self.value(found, author, at);
+            }
+        }
+        let mut request: Option<(bool, String)> = None;
+        for (start, end) in &prose.units {
+            let unit = normal.get(*start..*end).unwrap_or("");
+            let unit_text = sentences::strip_marker(unit);
+            for (from, to) in matching::sentences(unit_text) {
+                let sentence = unit_text.get(from..to).unwrap_or("");
+                if author == Author::User && sentences::is_constraint(sentence) {
+                    self.sentence(FactClass::Constraint, sentence, author, at);
+                }
+                if sentences::is_decision(sentence, author) {
+                    self.sentence(FactClass::Decision, sentence, author, at);
+                }
+                if author == Author::User {
+                    let asks = sentences::asks(sentence);
+                    let better = match &request {
+                        None => !too_thin(sentence),
+                        Some((found, _)) => asks && !*found,
+                    };
+                    if better {
+                        request = Some((asks, sentence.to_owned()));
+                    }
+                }
+            }
+        }
+        if author == Author::User
+            && let Some((_, sentence)) = request
+            && !sentences::is_assent(&normal)
+            && self.request_at != Some(at)
+        {
+            self.request(&sentence, at);
+        }
+    }
+
+    /// The script of a shell call.
+    pub(super) fn command(&mut self, script: &str, at: MessageIdx) {
+        let script = script.split("<<").next().unwrap_or("");
+        if script.len() > 2_000 {
+            return;
+        }
+        let normal = matching::normalise(script);
+        for found in identifiers::find(&normal, true) {
+            self.identifier(found, Author::Agent, at);
+        }
+    }
+
+    /// A tool result.
+    pub(super) fn result(&mut self, result: &ToolResult, effect: Option<&CallEffect>, at: MessageIdx) {
+        let runs = match effect {
+            Some(effect) if effect.kind == ToolKind::Shell => {
+                effect.command.as_deref().is_none_or(|script| !errors::only_shows(script, effect))
+            }
+            Some(effect) if shows_content(effect) => false,
+            // Unknown tools (test runners, diagnostics of an editor): only when they failed.
+            _ => result.outcome == Outcome::Failed,
+        };
+        if !runs {
+            return;
+        }
+        for error in errors::in_output(&result.text) {
+            self.error(error, Author::Tool, at);
+        }
+    }
+
+    /// A message is over.
+    pub(super) fn end_message(&mut self, _at: MessageIdx) {}
+
+    /// The facts in order of discovery.
+    pub(super) fn finish(self) -> Vec<Draft> {
+        self.drafts
+    }
+
+    fn add(
+        &mut self,
+        class: FactClass,
+        value: String,
+        author: Author,
+        at: MessageIdx,
+        thin: bool,
+        form: Form,
+    ) -> Option<usize> {
+        use std::collections::hash_map::Entry;
+        match self.known.entry((class, value)) {
+            Entry::Occupied(_) => None,
+            Entry::Vacant(slot) => {
+                let value = slot.key().1.clone();
+                slot.insert(self.drafts.len());
+                self.drafts.push(Draft {
+                    fact: Fact {
+                        value,
+                        class,
+                        birth: at,
+                        line: 0,
+                        author,
+                        mentions: Vec::new(),
+                        superseded: None,
+                        states: Vec::new(),
+                        unadjudicable: thin,
+                        file: None,
+                    },
+                    form,
+                });
+                Some(self.drafts.len() - 1)
+            }
+        }
+    }
+
+    fn error(&mut self, error: errors::Found, author: Author, at: MessageIdx) {
+        let thin = error.value.len() < 6;
+        let mut surfaces = vec![error.value.clone()];
+        surfaces.extend(error.other);
+        let form = Form::Atom { surfaces, border: Border::Word, label: error.label };
+        self.add(FactClass::Error, error.value, author, at, thin, form);
+    }
+
+    fn identifier(&mut self, found: identifiers::Found, author: Author, at: MessageIdx) {
+        let thin = found.value.len() <= 2;
+        let form = Form::Atom { surfaces: found.surfaces, border: found.border, label: None };
+        self.add(FactClass::Identifier, found.value, author, at, thin, form);
+    }
+
+    fn value(&mut self, found: values::Found, author: Author, at: MessageIdx) {
+        let text = found.canonical();
+        let Some(key) = found.key else {
+            let form = Form::Value { key: None, number: found.number };
+            self.add(FactClass::Value, text, author, at, false, form);
+            return;
+        };
+        let slot = key.to_lowercase();
+        if let Some(latest) = self.keys.get(&slot).and_then(|index| self.drafts.get(*index))
+            && let Form::Value { number, .. } = &latest.form
+            && number.number == found.number.number
+            && number.unit == found.number.unit
+        {
+            return;
+        }
+        // The same key may come back to a former number: that is a new fact.
+        self.known.remove(&(FactClass::Value, text.clone()));
+        let form = Form::Value { key: Some(key), number: found.number };
+        if let Some(index) = self.add(FactClass::Value, text, author, at, false, form) {
+            self.keys.insert(slot, index);
+        }
+    }
+
+    fn sentence(&mut self, class: FactClass, sentence: &str, author: Author, at: MessageIdx) {
+        let value = collapse(sentence);
+        let thin = too_thin(&value);
+        self.add(class, value, author, at, thin, Form::Sentence);
+    }
+
+    fn request(&mut self, sentence: &str, at: MessageIdx) {
+        let value = collapse(sentence);
+        let thin = too_thin(&value);
+        // The same words again are a new request.
+        self.known.remove(&(FactClass::Request, value.clone()));
+        self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence);
+        self.request_at = Some(at);
+    }
+}
+
+/// True when a sentence has too little in it to be recognised: less than two content words and no entity.
+pub(super) fn too_thin(text: &str) -> bool {
+    let sentence = matching::sentence::analyse(text);
+    sentence.words.len() < 2 && sentence.entities.is_empty()
+}
+
+/// A text without its fenced code and quoted lines.
+struct Prose {
+    units: Vec<(usize, usize)>,
+}
+
+impl Prose {
+    fn new(text: &str) -> Self {
+        let fences = fences(text);
+        let mut units = Vec::new();
+        let mut fence = fences.iter().peekable();
+        for (start, end) in matching::units(text) {
+            while fence.peek().is_some_and(|(_, to)| *to <= start) {
+                fence.next();
+            }
+            if fence.peek().is_some_and(|(from, to)| *from < end && start < *to) {
+                continue;
+            }
+            let unit = text.get(start..end).unwrap_or("");
+            let trimmed = unit.trim_start();
+            if trimmed.is_empty() || trimmed.starts_with('>') {
+                continue;
+            }
+            units.push((start, end));
+        }
+        Self { units }
+    }
+}
+
+/// Byte ranges of fenced code blocks; an unclosed fence runs to the end.
+fn fences(text: &str) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    if !text.contains("```") && !text.contains("~~~") {
+        return out;
+    }
+    let mut open: Option<(usize, &str)> = None;
+    let mut at = 0;
+    for line in text.split_inclusive('\n') {
+        let trimmed = line.trim_start();
+        let mark = ["```", "~~~"].into_iter().find(|mark| trimmed.starts_with(mark));
+        match (open, mark) {
+            (None, Some(mark)) => open = Some((at, mark)),
+            (Some((from, mark)), Some(found)) if mark == found => {
+                out.push((from, at + line.len()));
+                open = None;
+            }
+            _ => {}
+        }
+        at += line.len();
+    }
+    if let Some((from, _)) = open {
+        out.push((from, text.len()));
+    }
+    out
+}
+
+/// Compiles a pattern of this module; they are literals under test, so a broken one matches nothing rather than panic.
+fn pattern(text: &str) -> Option<Regex> {
+    Regex::new(text).ok()
+}

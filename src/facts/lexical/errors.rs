@@ -1,0 +1,414 @@
+//! Errors: class and head of message.
+
+use super::super::Author;
+use super::{CallEffect, LazyLock, Regex, pattern};
+use crate::fileops::OpKind;
+use aho_corasick::AhoCorasick;
+
+/// An error in text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::facts) struct Found {
+    /// `class: head`, or the name of a failing test.
+    pub(in crate::facts) value: String,
+    /// Other surface forms that name it as well.
+    pub(in crate::facts) other: Vec<String>,
+    /// The class alone, where it says less than the whole.
+    pub(in crate::facts) label: Option<String>,
+}
+
+/// Longest head of a message, in characters.
+const HEAD_CHARS: usize = 100;
+
+/// What a line must hold to be worth a closer look.
+static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::new([
+        "error",
+        "Error",
+        "ERROR",
+        "Exception",
+        "panicked",
+        "panic:",
+        "FAIL",
+        "FAILED",
+        "fatal",
+        "ERR!",
+        "failed",
+        "Segmentation fault",
+        "✕",
+        "✗",
+        "× ",
+        "not ok ",
+        "command not found",
+        "● ",
+    ])
+    .ok()
+});
+
+static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // rustc `error[E0502]: m`; tsc `error TS2345: m`; C#, MSVC, GHC-like `error CS1002: m`; linters are left alone.
+    pattern(r"\berror(?:\[(E[0-9]{4})\]| ((?:TS|CS|MSB|NU|LNK|C|BC|FS)[0-9]{3,5})): (.+)")
+});
+static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+    )
+});
+static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^thread '[^']*' (?:\([0-9]+\) )?panicked at (?:'(.*)', .+|[^\s:]+:[0-9]+:[0-9]+:)$")
+});
+static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.+)"));
+static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
+    pattern(r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error): (\S.*)")
+});
+static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
+static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
+static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+))$",
+    )
+});
+static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
+static MISSING: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$"));
+
+/// Lines that only count or repeat other errors.
+fn is_total(message: &str) -> bool {
+    let lower = message.to_lowercase();
+    [
+        "aborting due to",
+        "could not compile",
+        "test failed",
+        "previous error",
+        "recipe for target",
+        "process completed",
+        "for more information",
+        "some tests failed",
+        "run with `rust_backtrace",
+        "build failed",
+        "compilation failed",
+        "exit code",
+        "exited with",
+        "exit status",
+        "test run failed",
+        "errors generated",
+    ]
+    .iter()
+    .any(|total| lower.contains(total))
+}
+
+/// Programs that show files, listings, history: what they print is not theirs.
+const SHOWS: &[&str] = &[
+    "cat", "head", "tail", "sed", "awk", "grep", "rg", "ag", "ack", "egrep", "fgrep", "ls", "find", "fd",
+    "tree", "nl", "bat", "less", "more", "wc", "diff", "echo", "printf", "pwd", "jq", "sort", "uniq", "cut",
+    "tr", "xxd", "hexdump", "strings", "file", "stat", "which", "cd", "export", "mkdir", "sleep", "date",
+    "xargs", "true", "column", "tee",
+];
+
+/// Does a script only show content? Then errors in its output are text of files.
+pub(in crate::facts) fn only_shows(script: &str, effect: &CallEffect) -> bool {
+    if effect.ops.iter().any(|op| matches!(op.kind, OpKind::Delete | OpKind::Rename { .. })) {
+        return false;
+    }
+    script.split(['|', ';', '\n', '&']).map(str::trim).filter(|part| !part.is_empty()).all(|part| {
+        let mut words = part.split_whitespace();
+        let first = words.next().unwrap_or("");
+        let second = words.find(|word| !word.starts_with('-')).unwrap_or("");
+        match first {
+            "git" => matches!(
+                second,
+                "log" | "show" | "diff" | "blame" | "grep" | "status" | "branch" | "ls-files" | "cat-file"
+            ),
+            "gh" => true,
+            "[" | "fi" | "done" | "do" | "then" | "if" | "for" | "1" | ">1" => true,
+            _ => {
+                SHOWS.contains(&first)
+                    || first.starts_with('#')
+                    || first.starts_with('>')
+                    || first.bytes().all(|b| b.is_ascii_digit())
+            }
+        }
+    })
+}
+
+/// Errors in the output of something that ran.
+pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::new();
+    let Some(hints) = HINTS.as_ref() else { return out };
+    let mut done = 0;
+    for hit in hints.find_iter(text) {
+        if hit.start() < done {
+            continue;
+        }
+        let start = text.get(..hit.start()).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
+        let end =
+            text.get(hit.end()..).and_then(|after| after.find('\n')).map_or(text.len(), |at| hit.end() + at);
+        done = end;
+        let line = text.get(start..end).unwrap_or("");
+        if line.len() > 2_000 {
+            continue;
+        }
+        let next = text.get(end + 1..).unwrap_or("").lines().next().unwrap_or("");
+        let line = strip_ansi(line);
+        if let Some(found) = read_line(line.trim_end(), &strip_ansi(next)) {
+            if !out.contains(&found) {
+                out.push(found);
+            }
+        }
+    }
+    out
+}
+
+/// Errors in prose: what the user pastes is read like output, what the agent writes only when it names exception and
+/// message.
+pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::new();
+    let Some(hints) = HINTS.as_ref() else { return out };
+    if !hints.is_match(text) {
+        return out;
+    }
+    let mut lines = text.lines().peekable();
+    while let Some(line) = lines.next() {
+        if line.len() > 2_000 || !hints.is_match(line) || denies(line) {
+            continue;
+        }
+        let next = lines.peek().copied().unwrap_or("");
+        let bare = line.trim().trim_start_matches(['-', '*', '>', ' ']).trim_matches(['`', '*']);
+        let found = match author {
+            Author::User => read_line(bare, next).or_else(|| strong(line)),
+            _ => strong(line),
+        };
+        if let Some(found) = found
+            && !out.contains(&found)
+        {
+            out.push(found);
+        }
+    }
+    out
+}
+
+/// "no errors were found", "without errors", "0 errors".
+fn denies(line: &str) -> bool {
+    let lower = line.to_lowercase();
+    [
+        "no error",
+        "0 error",
+        "no failure",
+        "without error",
+        "zero error",
+        "if you see",
+        "e.g.",
+        "for example",
+        "such as",
+        "would throw",
+        "would raise",
+        "should raise",
+        "should throw",
+        "might throw",
+    ]
+    .iter()
+    .any(|words| lower.contains(words))
+}
+
+/// Compiler code or exception, each with its message, anywhere in a line.
+fn strong(line: &str) -> Option<Found> {
+    if let Some(found) = CODED.as_ref()?.captures(line) {
+        let code = found.get(1).or_else(|| found.get(2))?.as_str();
+        return coded(code, found.get(3)?.as_str());
+    }
+    if let Some(found) = EXCEPTION.as_ref()?.captures(line) {
+        let class = found.get(1)?.as_str();
+        let message = found.get(3)?.as_str();
+        // Code that mentions one: `raise ValueError: x`, `catch (e: TypeError)`.
+        if message.starts_with(['{', '}']) || line.contains("=>") && line.contains('{') {
+            return None;
+        }
+        return classed(class, message);
+    }
+    None
+}
+
+fn coded(code: &str, message: &str) -> Option<Found> {
+    let head = head(message);
+    if head.is_empty() {
+        return None;
+    }
+    let value = format!("{code}: {head}");
+    // rustc writes `error[E0502]: m`, others quote `E0502: m` or the message alone beside the code.
+    let other = vec![format!("{code}]: {head}")];
+    Some(Found { value, other, label: Some(code.to_owned()) })
+}
+
+fn classed(class: &str, message: &str) -> Option<Found> {
+    let head = head(message);
+    if head.len() < 3 || is_total(message) {
+        return None;
+    }
+    Some(Found { value: format!("{class}: {head}"), other: Vec::new(), label: Some(class.to_owned()) })
+}
+
+/// An error that stands on a line of output.
+fn read_line(line: &str, next: &str) -> Option<Found> {
+    if let Some(found) = PYTEST.as_ref()?.captures(line) {
+        return Some(test(found.get(1)?.as_str()));
+    }
+    if let Some(found) = TEST.as_ref()?.captures(line) {
+        let name = found.iter().skip(1).flatten().next()?.as_str();
+        return Some(test(name.trim()));
+    }
+    if let Some(found) = PANIC.as_ref()?.captures(line) {
+        let message = found.get(1).map_or(next, |message| message.as_str());
+        return classed("panicked", message.trim()).map(|mut found| {
+            // A report of it rarely keeps the word of the runtime.
+            if let Some(head) = found.value.strip_prefix("panicked: ") {
+                let head = head.to_owned();
+                found.value = format!("panic: {head}");
+                found.other = vec![head];
+            }
+            found.label = None;
+            found
+        });
+    }
+    if let Some(found) = GO_PANIC.as_ref()?.captures(line) {
+        return classed("panic", found.get(1)?.as_str()).map(|found| Found { label: None, ..found });
+    }
+    if let Some(found) = strong(line.strip_prefix("E  ").map_or(line, str::trim_start)) {
+        return Some(found);
+    }
+    if let Some(found) = NPM.as_ref()?.captures(line) {
+        let code = found.get(1)?.as_str();
+        return Some(Found {
+            value: format!("npm {code}"),
+            other: vec![format!("code {code}"), code.to_owned()],
+            label: None,
+        });
+    }
+    if let Some(found) = MISSING.as_ref()?.captures(line) {
+        let name = found.get(1).or_else(|| found.get(2))?.as_str();
+        return Some(Found {
+            value: format!("{name}: command not found"),
+            other: vec![format!("command not found: {name}"), format!("{name} not found")],
+            label: None,
+        });
+    }
+    if let Some(found) = ERRNO.as_ref()?.captures(line) {
+        return classed(found.get(1)?.as_str(), found.get(2)?.as_str());
+    }
+    if let Some(found) = PLAIN.as_ref()?.captures(line) {
+        let message = found.get(2)?.as_str();
+        if is_total(message) {
+            return None;
+        }
+        let head = head(message);
+        if head.len() < 6 {
+            return None;
+        }
+        let class = found.get(1)?.as_str().to_lowercase();
+        // The class of these is only the word "error": the message alone names it.
+        return Some(Found { value: format!("{class}: {head}"), other: vec![head], label: None });
+    }
+    (line.contains("Segmentation fault")).then(|| Found {
+        value: "Segmentation fault".to_owned(),
+        other: vec!["segmentation fault".to_owned(), "segfault".to_owned(), "SIGSEGV".to_owned()],
+        label: None,
+    })
+}
+
+/// A failing test: its full id, and its own name where that is telling enough.
+fn test(id: &str) -> Found {
+    let name = id.rsplit("::").next().unwrap_or(id);
+    let name = name.split('[').next().unwrap_or(name);
+    let other =
+        if name != id && name.len() >= 8 && name.contains('_') { vec![name.to_owned()] } else { Vec::new() };
+    Found { value: id.to_owned(), other, label: None }
+}
+
+/// Head of a message: its first line up to the end of the first sentence, at most 100 characters, cut at a word.
+fn head(message: &str) -> String {
+    let message = message.trim().trim_end_matches(['`', '*', '"']);
+    let mut end = message.len();
+    for stop in [". ", "; ", " (see ", " at /", " (file:"] {
+        if let Some(at) = message.find(stop)
+            && at > 10
+        {
+            end = end.min(at);
+        }
+    }
+    let head = message.get(..end).unwrap_or(message);
+    let mut cut = head.len();
+    if let Some((limit, _)) = head.char_indices().nth(HEAD_CHARS) {
+        cut = head.get(..limit).and_then(|short| short.rfind(' ')).unwrap_or(limit);
+    }
+    head.get(..cut).unwrap_or(head).trim_end_matches(['.', ',', ':', ' ', ';']).to_owned()
+}
+
+/// A line without terminal colour sequences.
+fn strip_ansi(line: &str) -> std::borrow::Cow<'_, str> {
+    if !line.contains('\u{1b}') {
+        return line.into();
+    }
+    let mut out = String::with_capacity(line.len());
+    let mut chars = line.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' {
+            if chars.peek() == Some(&'[') {
+                chars.next();
+                while chars.next().is_some_and(|c| !c.is_ascii_alphabetic()) {}
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out.into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = in_output(text).into_iter().map(|found| found.value).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn output_yields_class_and_head() {
+        check(
+            "error[E0502]: cannot borrow `x` as mutable\n --> src/a.rs:1:2",
+            &["E0502: cannot borrow `x` as mutable"],
+        );
+        check(
+            "src/a.ts(12,5): error TS2345: Argument of type 'a' is bad.",
+            &["TS2345: Argument of type 'a' is bad"],
+        );
+        check(
+            "Traceback (most recent call last):\n  File \"a.py\"\nValueError: bad thing 42",
+            &["ValueError: bad thing 42"],
+        );
+        check(
+            "thread 'main' panicked at src/a.rs:5:9:\nindex out of bounds: the len is 3",
+            &["panic: index out of bounds: the len is 3"],
+        );
+        check("test store::keeps_order ... FAILED", &["store::keeps_order"]);
+        check("FAILED tests/test_a.py::test_x - AssertionError: 1 != 2", &["tests/test_a.py::test_x"]);
+        check("--- FAIL: TestParse (0.00s)", &["TestParse"]);
+        check("a.c:12:5: error: expected ';' before 'x'", &["error: expected ';' before 'x'"]);
+        check("fatal: not a git repository", &["fatal: not a git repository"]);
+        check("bash: foo: command not found", &["foo: command not found"]);
+        check(
+            "Error: ENOENT: no such file or directory, open 'x'",
+            &["ENOENT: no such file or directory, open 'x'"],
+        );
+        check("\u{1b}[31mTypeError: x is not a function\u{1b}[0m", &["TypeError: x is not a function"]);
+    }
+
+    #[test]
+    fn totals_and_denials_are_no_errors() {
+        check("error: aborting due to 2 previous errors", &[]);
+        check("error: could not compile `x` (lib) due to 1 previous error", &[]);
+        check("0 errors, 0 failed", &[]);
+        check("test result: ok. 5 passed; 0 failed", &[]);
+        assert_eq!(in_prose("No errors were found: ValueError: x is gone", Author::Agent), vec![]);
+        assert_eq!(in_prose("It fails somewhere with an error", Author::User), vec![]);
+    }
+}

@@ -1,0 +1,566 @@
+//! Identifiers: strings that name one thing and cannot be paraphrased.
+
+use super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
+
+/// An identifier in text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::facts) struct Found {
+    pub(in crate::facts) value: String,
+    pub(in crate::facts) surfaces: Vec<String>,
+    pub(in crate::facts) border: Border,
+}
+
+fn plain(value: &str, border: Border) -> Found {
+    Found { value: value.to_owned(), surfaces: vec![value.to_owned()], border }
+}
+
+/// File name extensions: a dotted name that ends in one is a file, not a symbol.
+pub(super) const EXTENSIONS: &[&str] = &[
+    "rs",
+    "py",
+    "ts",
+    "tsx",
+    "js",
+    "jsx",
+    "mjs",
+    "cjs",
+    "go",
+    "java",
+    "kt",
+    "c",
+    "h",
+    "cc",
+    "cpp",
+    "hpp",
+    "cs",
+    "rb",
+    "php",
+    "swift",
+    "m",
+    "scala",
+    "sh",
+    "bash",
+    "zsh",
+    "fish",
+    "ps1",
+    "md",
+    "mdx",
+    "txt",
+    "rst",
+    "json",
+    "jsonl",
+    "toml",
+    "yaml",
+    "yml",
+    "xml",
+    "html",
+    "htm",
+    "css",
+    "scss",
+    "sass",
+    "less",
+    "sql",
+    "lock",
+    "cfg",
+    "ini",
+    "conf",
+    "env",
+    "log",
+    "csv",
+    "tsv",
+    "png",
+    "jpg",
+    "jpeg",
+    "gif",
+    "svg",
+    "ico",
+    "pdf",
+    "zip",
+    "gz",
+    "tar",
+    "zst",
+    "proto",
+    "graphql",
+    "vue",
+    "svelte",
+    "astro",
+    "dart",
+    "ex",
+    "exs",
+    "erl",
+    "hs",
+    "ml",
+    "lua",
+    "r",
+    "jl",
+    "pl",
+    "zig",
+    "nix",
+    "tf",
+    "gradle",
+    "properties",
+    "plist",
+    "wasm",
+    "so",
+    "dll",
+    "exe",
+    "bin",
+    "db",
+    "sqlite",
+    "ipynb",
+    "tex",
+    "bib",
+    "patch",
+    "diff",
+    "bak",
+    "tmp",
+    "map",
+    "snap",
+    "com",
+    "org",
+    "net",
+    "io",
+    "dev",
+    "app",
+    "ai",
+    "local",
+    "service",
+    "yaml-ci",
+    "pem",
+    "key",
+];
+
+static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r#"\b(?:https?|wss?|ftp|ssh|git|grpc|postgres(?:ql)?|mysql|redis|mongodb(?:\+srv)?|amqps?|s3|gs|jdbc:[a-z]+)://[^\s<>"'`\\|{}\[\]，。；、）】」]+"#,
+    )
+});
+static TICKET: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"\b(?:CVE-[0-9]{4}-[0-9]{4,}|[A-Z][A-Z0-9]{1,9}-[0-9]{1,6})\b"));
+static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:issues?|prs?|pull request|ticket|bug|mr|gh|fix(?:es|ed)?|close[sd]?|resolve[sd]?)[ \-]?(#[0-9]{1,6})\b|\b([A-Za-z0-9][A-Za-z0-9\-]*/[A-Za-z0-9_.\-]+#[0-9]{1,6})\b",
+    )
+});
+static PORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)(?:\b(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][a-z0-9\-]*(?:\.[a-z0-9\-]+)+|0\.0\.0\.0|host):|\bports?(?:[ =]|: ?| is | to | number )|端口(?:是|为|：|: ?)? ?|\s-p |--port[= ]|(?:^|[\s(])PORT=|(?:^|[\s(`]):)([0-9]{2,5})\b",
+    )
+});
+static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
+static CONTEXT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"(?i)\b(?:env|environment|export|environ|getenv|envs)\b|环境变量|環境変数"));
+static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\b[A-Za-z_][A-Za-z0-9_]*(?:::[A-Za-z_][A-Za-z0-9_]*)+|\b[A-Za-z_$][A-Za-z0-9_]*(?:[.#][A-Za-z_][A-Za-z0-9_]*)+",
+    )
+});
+
+/// Identifiers of a text. In a command an assignment before the program makes an environment variable, and dotted
+/// names, versions and symbols are left to prose.
+pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::new();
+    let mut covered: Vec<(usize, usize)> = Vec::new();
+    if memchr::memmem::find(text.as_bytes(), b"://").is_some()
+        && let Some(url) = URL.as_ref()
+    {
+        for found in url.find_iter(text) {
+            let value = trim_url(found.as_str());
+            covered.push((found.start(), found.end()));
+            if value.split_once("://").is_some_and(|(_, rest)| rest.len() >= 3) {
+                out.push(plain(value, Border::Tight));
+            }
+        }
+    }
+    let free = |covered: &[(usize, usize)], start: usize, end: usize| {
+        !covered.iter().any(|(from, to)| start < *to && *from < end)
+    };
+    let has_digit = text.bytes().any(|b| b.is_ascii_digit());
+    if has_digit {
+        hashes_and_versions(text, command, &mut covered, &mut out);
+        if let Some(ticket) = TICKET.as_ref() {
+            for found in ticket.find_iter(text) {
+                if free(&covered, found.start(), found.end()) && is_ticket(text, found.start(), found.end()) {
+                    covered.push((found.start(), found.end()));
+                    out.push(plain(found.as_str(), Border::Name));
+                }
+            }
+        }
+        if text.contains('#')
+            && let Some(numbered) = NUMBERED.as_ref()
+        {
+            for found in numbered.captures_iter(text) {
+                if let Some(found) = found.get(1).or_else(|| found.get(2))
+                    && free(&covered, found.start(), found.end())
+                {
+                    out.push(plain(found.as_str(), Border::Name));
+                }
+            }
+        }
+        if let Some(port) = PORT.as_ref() {
+            for found in port.captures_iter(text) {
+                let Some(number) = found.get(1) else { continue };
+                let value: u32 = number.as_str().parse().unwrap_or(0);
+                if (80..=65_535).contains(&value)
+                    && (free(&covered, number.start(), number.end())
+                        || in_url(&covered, text, number.start()))
+                {
+                    out.push(port_of(number.as_str()));
+                }
+            }
+        }
+    }
+    if text.contains('_')
+        && let Some(environment) = ENVIRONMENT.as_ref()
+    {
+        let context = CONTEXT.as_ref().is_some_and(|context| context.is_match(text));
+        for found in environment.find_iter(text) {
+            if free(&covered, found.start(), found.end())
+                && is_environment(text, found.start(), found.end(), context, command)
+            {
+                out.push(plain(found.as_str(), Border::Word));
+            }
+        }
+    }
+    if !command && let Some(symbol) = SYMBOL.as_ref() {
+        for found in symbol.find_iter(text) {
+            if free(&covered, found.start(), found.end()) && is_symbol(text, found.start(), found.end()) {
+                out.push(plain(found.as_str(), Border::Name));
+            }
+        }
+    }
+    out
+}
+
+/// A URL without the punctuation of the sentence around it.
+fn trim_url(url: &str) -> &str {
+    let mut url = url;
+    loop {
+        let trimmed = url.trim_end_matches(['.', ',', ';', ':', '!', '?', '*', '_', '~']);
+        let trimmed = match trimmed.strip_suffix(')') {
+            Some(inner) if !inner.contains('(') => inner,
+            _ => trimmed,
+        };
+        if trimmed.len() == url.len() {
+            return url.trim_end_matches('/');
+        }
+        url = trimmed;
+    }
+}
+
+/// The port of a URL that was taken as a whole is a port of its own only next to a local host.
+fn in_url(covered: &[(usize, usize)], text: &str, at: usize) -> bool {
+    covered.iter().any(|(from, to)| {
+        *from < at
+            && at < *to
+            && text
+                .get(*from..at)
+                .is_some_and(|before| before.ends_with("localhost:") || before.ends_with("127.0.0.1:"))
+    })
+}
+
+fn port_of(number: &str) -> Found {
+    let surfaces = [
+        ":", "port ", "port: ", "port=", "port is ", "ports ", "Port ", "PORT=", "Port: ", "PORT ", "端口",
+        "端口 ", "-p ", "--port ", "--port=", "port to ",
+    ]
+    .iter()
+    .map(|before| format!("{before}{number}"))
+    .collect();
+    Found { value: format!("port {number}"), surfaces, border: Border::Word }
+}
+
+/// UUIDs, hex strings, commits and versions, in one walk over the words.
+fn hashes_and_versions(text: &str, command: bool, covered: &mut Vec<(usize, usize)>, out: &mut Vec<Found>) {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    let mut previous = (0, 0);
+    while at < bytes.len() {
+        if CLASS[bytes[at] as usize] != WORD {
+            at += 1;
+            continue;
+        }
+        let start = at;
+        while at < bytes.len()
+            && (CLASS[bytes[at] as usize] == WORD
+                || (matches!(bytes[at], b'.' | b'-' | b'+')
+                    && bytes.get(at + 1).is_some_and(|b| CLASS[*b as usize] == WORD)))
+        {
+            at += 1;
+        }
+        let word = text.get(start..at).unwrap_or("");
+        let before = previous;
+        previous = (start, at);
+        if covered.iter().any(|(from, to)| start < *to && *from < at) || word.len() < 3 {
+            continue;
+        }
+        let glued = start > 0
+            && bytes[start - 1] >= 0x80
+            && text
+                .get(..start)
+                .and_then(|t| t.chars().next_back())
+                .is_some_and(|c| !is_cjk(c) && c.is_alphanumeric());
+        if glued || !word.bytes().any(|b| b.is_ascii_digit()) {
+            continue;
+        }
+        let last = text.get(before.0..before.1).unwrap_or("").to_ascii_lowercase();
+        let found = if is_uuid(word) {
+            Some(plain(word, Border::Tight))
+        } else if is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last)) {
+            Some(plain(word, Border::Tight))
+        } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
+            && !command
+            && !dotted_path(text, start, at)
+        {
+            version(word, &last)
+        } else {
+            None
+        };
+        if let Some(found) = found {
+            covered.push((start, at));
+            out.push(found);
+        }
+    }
+}
+
+/// Part of a path, an address or a host: not a version.
+fn dotted_path(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let after = bytes.get(end).copied().unwrap_or(b' ');
+    matches!(before, b'/' | b'\\' | b'$' | b'~' | b'+')
+        || matches!(after, b'/' | b'\\')
+        || after == b':' && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
+}
+
+fn is_commit_word(word: &str) -> bool {
+    matches!(
+        word,
+        "commit"
+            | "commits"
+            | "revision"
+            | "rev"
+            | "sha"
+            | "hash"
+            | "head"
+            | "cherry-pick"
+            | "revert"
+            | "reverted"
+            | "at"
+            | "show"
+            | "checkout"
+            | "merge"
+            | "bisect"
+            | "committed"
+    )
+}
+
+fn is_uuid(word: &str) -> bool {
+    word.len() == 36
+        && word
+            .bytes()
+            .enumerate()
+            .all(|(at, b)| if matches!(at, 8 | 13 | 18 | 23) { b == b'-' } else { b.is_ascii_hexdigit() })
+}
+
+/// Hex with a letter and a digit, in one case, of no more than 64 digits (`0x` counts as hex, too).
+fn is_hex(word: &str) -> bool {
+    let digits = word.strip_prefix("0x").unwrap_or(word);
+    let letters = digits.bytes().any(|b| b.is_ascii_alphabetic());
+    (digits.len() <= 64)
+        && digits.bytes().all(|b| b.is_ascii_hexdigit())
+        && letters
+        && digits.bytes().any(|b| b.is_ascii_digit())
+        && !(digits.bytes().any(|b| b.is_ascii_lowercase()) && digits.bytes().any(|b| b.is_ascii_uppercase()))
+        && !scientific(digits)
+}
+
+/// `1234e56`: a number.
+fn scientific(word: &str) -> bool {
+    word.bytes().filter(u8::is_ascii_alphabetic).count() == 1
+        && word.contains(['e', 'E'])
+        && !word.starts_with(['e', 'E'])
+        && !word.ends_with(['e', 'E'])
+}
+
+fn version(word: &str, last: &str) -> Option<Found> {
+    let digits = word.strip_prefix('v').unwrap_or(word);
+    let core_end = digits.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(digits.len());
+    let core = digits.get(..core_end)?;
+    let tail = digits.get(core_end..)?;
+    let parts: Vec<&str> = core.split('.').collect();
+    if parts.iter().any(|part| part.is_empty() || part.len() > 5) {
+        return None;
+    }
+    let tail_ok = tail.is_empty()
+        || (tail.starts_with(['-', '+']) && tail.len() > 1)
+        || tail.starts_with("rc")
+        || tail.starts_with("beta")
+        || tail.starts_with("alpha")
+        || tail.starts_with(".rc")
+        || tail.starts_with(".dev");
+    let enough = match parts.len() {
+        3 => true,
+        2 => {
+            word.starts_with('v')
+                || matches!(
+                    last,
+                    "version" | "release" | "python" | "node" | "rust" | "go" | "java" | "php" | "ruby"
+                )
+        }
+        _ => false,
+    };
+    if !tail_ok || !enough {
+        return None;
+    }
+    // `v` may be left out or put before: the same version.
+    let mut surfaces = vec![word.to_owned()];
+    surfaces.push(if word.starts_with('v') { digits.to_owned() } else { format!("v{word}") });
+    Some(Found { value: word.to_owned(), surfaces, border: Border::Tight })
+}
+
+/// Prefixes of standards, algorithms and models: `UTF-8`, `SHA-256` are no ticket keys.
+const NO_TICKETS: &[&str] = &[
+    "UTF", "SHA", "ISO", "AES", "RSA", "GPT", "RFC", "HTTP", "TLS", "SSL", "CP", "MD", "ES", "BASE", "PHASE",
+    "STEP", "ECMA", "IEEE", "COVID", "PEP", "ASCII", "UCS", "LATIN", "WIN", "X", "H", "P", "PART", "TASK",
+    "ITEM", "TOP", "IPV", "API", "PBKDF", "HMAC", "CRC", "FP", "INT", "UINT", "BF", "ARM", "AMD", "RISC",
+    "OPTION", "LEVEL", "TIER", "PYTHON", "NODE", "EC", "Q", "V", "S", "T", "C", "SEC", "SPDX", "MIT", "BSD",
+    "LGPL", "APACHE", "AGPL", "MPL", "GB", "BIG", "CLAUDE", "LLAMA", "O",
+];
+
+fn is_ticket(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let after = bytes.get(end).copied().unwrap_or(b' ');
+    let after2 = bytes.get(end + 1).copied().unwrap_or(b' ');
+    if matches!(before, b'-' | b'.' | b'_' | b'$')
+        || matches!(after, b'-' | b'.' | b'_') && CLASS[after2 as usize] == WORD
+    {
+        return false;
+    }
+    let key = text.get(start..end).unwrap_or("");
+    key.starts_with("CVE-")
+        || key.split('-').next().is_some_and(|prefix| prefix.len() >= 2 && !NO_TICKETS.contains(&prefix))
+}
+
+/// Endings that tell an environment variable from a constant.
+const ENDINGS: &[&str] = &[
+    "_URL",
+    "_KEY",
+    "_TOKEN",
+    "_SECRET",
+    "_HOST",
+    "_PORT",
+    "_PATH",
+    "_DIR",
+    "_HOME",
+    "_ENV",
+    "_PASSWORD",
+    "_USER",
+    "_DSN",
+    "_URI",
+    "_BUCKET",
+    "_REGION",
+    "_CREDENTIALS",
+    "_ID",
+    "_ENDPOINT",
+    "_PROXY",
+    "_DATABASE",
+];
+
+fn is_environment(text: &str, start: usize, end: usize, context: bool, command: bool) -> bool {
+    let bytes = text.as_bytes();
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let before2 = start.checked_sub(2).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let after = bytes.get(end).copied().unwrap_or(b' ');
+    let after2 = bytes.get(end + 1).copied().unwrap_or(b' ');
+    if before == b'$' || (before == b'{' && before2 == b'$') {
+        return true;
+    }
+    if matches!(before, b'/' | b'-')
+        || before == b'.' && !text.get(..start).is_some_and(|t| t.ends_with("env."))
+    {
+        return false;
+    }
+    if after == b'=' && after2 != b'=' {
+        return true;
+    }
+    if command {
+        return context;
+    }
+    let name = text.get(start..end).unwrap_or("");
+    context || ENDINGS.iter().any(|ending| name.ends_with(ending))
+}
+
+/// Symbols: `a::b` always; `a.b` in backticks or called, and not a file, host, number or abbreviation.
+fn is_symbol(text: &str, start: usize, end: usize) -> bool {
+    let bytes = text.as_bytes();
+    let name = text.get(start..end).unwrap_or("");
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    let after = bytes.get(end).copied().unwrap_or(b' ');
+    if matches!(before, b'/' | b'\\' | b'.' | b'@' | b'-') || matches!(after, b'/' | b'@' | b'\\') {
+        return false;
+    }
+    if name.contains("::") {
+        return name.split("::").filter(|part| part.len() >= 2).count() >= 2;
+    }
+    let mut parts = name.split(['.', '#']);
+    let last = parts.next_back().unwrap_or("").to_ascii_lowercase();
+    if name.split(['.', '#']).any(|part| part.len() < 2) {
+        return false;
+    }
+    let called = after == b'(' || text.get(end..).is_some_and(|rest| rest.starts_with("()"));
+    if EXTENSIONS.contains(&last.as_str()) && !called {
+        return false;
+    }
+    let spanned = before == b'`' && (after == b'`' || called);
+    called || spanned
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = find(text, false).into_iter().map(|found| found.value).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn identifiers_are_found() {
+        check("See https://example.com/a/b?c=1.", &["https://example.com/a/b?c=1"]);
+        check("(https://example.com/x)", &["https://example.com/x"]);
+        check("id 123e4567-e89b-12d3-a456-426614174000 ok", &["123e4567-e89b-12d3-a456-426614174000"]);
+        check("fixed in commit a1b2c3d, tree deadbeef42", &["a1b2c3d", "deadbeef42"]);
+        check("PROJ-123 and CVE-2024-12345", &["PROJ-123", "CVE-2024-12345"]);
+        check("closes issue #42 in rust-lang/rust#99", &["#42", "rust-lang/rust#99"]);
+        check("tokio 1.38.0, v2.1", &["1.38.0", "v2.1"]);
+        check("runs on port 8080", &["port 8080"]);
+        check("open http://localhost:3000/x", &["http://localhost:3000/x", "port 3000"]);
+        check("set `DATABASE_URL` and $MY_FLAG", &["DATABASE_URL", "MY_FLAG"]);
+        check("call `Store.save()` or store::Cache::get", &["Store.save", "store::Cache::get"]);
+    }
+
+    #[test]
+    fn look_alikes_are_not() {
+        for text in [
+            "UTF-8 and SHA-256",
+            "facade",
+            "1234567890",
+            "1.5 times",
+            "e.g. this",
+            "Node.js",
+            "src/main.rs",
+            "`main.rs`",
+            "MAX_SIZE is a constant",
+            "example.com",
+            "#42",
+            "12:30",
+            "10.0.0.1",
+            "2024-01-02",
+            "deadbeef",
+        ] {
+            check(text, &[]);
+        }
+    }
+}

@@ -1,0 +1,497 @@
+//! Values: a number with its key or its unit.
+
+use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
+
+/// A value in prose.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(in crate::facts) struct Found {
+    pub(in crate::facts) key: Option<String>,
+    pub(in crate::facts) number: Quantity,
+}
+
+impl Found {
+    /// `key = number unit`, or `number unit`.
+    pub(in crate::facts) fn canonical(&self) -> String {
+        let mut out = String::new();
+        if let Some(key) = &self.key {
+            out.push_str(key);
+            out.push_str(" = ");
+        }
+        out.push_str(&self.number.raw);
+        if !self.number.raw_unit.is_empty() {
+            if self.number.raw_unit != "%" {
+                out.push(' ');
+            }
+            out.push_str(&self.number.raw_unit);
+        }
+        out
+    }
+}
+
+/// Words that name a parameter: they bind a number without `=` or backticks.
+const PARAMETERS: &[&str] = &[
+    "timeout",
+    "timeouts",
+    "limit",
+    "threshold",
+    "interval",
+    "ttl",
+    "budget",
+    "delay",
+    "capacity",
+    "depth",
+    "latency",
+    "retries",
+    "concurrency",
+    "parallelism",
+    "window",
+    "quota",
+    "rate",
+    "backoff",
+    "cap",
+    "ceiling",
+    "floor",
+    "margin",
+    "padding",
+    "width",
+    "height",
+    "opacity",
+    "temperature",
+    "size",
+    "maximum",
+    "minimum",
+    "debounce",
+    "throttle",
+    "expiry",
+    "expiration",
+    "retention",
+    "lifetime",
+    "p50",
+    "p95",
+    "p99",
+    "throughput",
+    "coverage",
+    "accuracy",
+    "precision",
+    "recall",
+    "tolerance",
+    "seed",
+    "epochs",
+    "memory",
+    "length",
+];
+
+/// Words that may precede `:` or `=` and a number without naming a parameter.
+const NO_KEYS: &[&str] = &[
+    "step",
+    "line",
+    "lines",
+    "note",
+    "phase",
+    "part",
+    "option",
+    "section",
+    "chapter",
+    "issue",
+    "pr",
+    "task",
+    "question",
+    "version",
+    "port",
+    "ports",
+    "item",
+    "example",
+    "total",
+    "score",
+    "page",
+    "row",
+    "column",
+    "col",
+    "day",
+    "round",
+    "test",
+    "tests",
+    "case",
+    "bug",
+    "fix",
+    "figure",
+    "table",
+    "at",
+    "is",
+    "to",
+    "in",
+    "of",
+    "then",
+    "first",
+    "second",
+    "python",
+    "node",
+    "exit",
+    "code",
+    "status",
+    "error",
+    "errors",
+    "warning",
+    "warnings",
+    "passed",
+    "failed",
+    "result",
+    "results",
+    "found",
+    "http",
+    "todo",
+    "level",
+    "priority",
+    "summary",
+    "update",
+    "commit",
+    "attempt",
+    "run",
+    "iteration",
+    "milestone",
+    "v",
+    "x",
+    "i",
+    "n",
+    "a",
+    "time",
+    "date",
+    "started",
+    "finished",
+    "issues",
+    "prs",
+    "files",
+    "file",
+    "and",
+    "or",
+    "chunk",
+    "batch",
+    "stage",
+    "week",
+    "output",
+    "returns",
+    "tier",
+    "q",
+    "id",
+    "pid",
+];
+
+static KEYED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // A key and what follows it up to the number is read by `bound_numbers`; this only finds candidates.
+    pattern(r"[A-Za-z][A-Za-z0-9_]*(?:[.\-][A-Za-z0-9_]+)*")
+});
+
+/// Values of one unit of prose, in order.
+pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
+    let mut out = Vec::new();
+    if !unit.bytes().any(|b| b.is_ascii_digit()) {
+        return out;
+    }
+    let mut taken: Vec<(usize, usize)> = Vec::new();
+    if let Some(keyed) = KEYED.as_ref() {
+        for found in keyed.find_iter(unit) {
+            let (start, end) = (found.start(), found.end());
+            let Some(key) = key_at(unit, start, end) else { continue };
+            let numbers = matching::bound_numbers(unit, end);
+            // A chain `3 to 5` gives the last; all of it belongs to the key.
+            let Some((number, former)) = numbers.last() else { continue };
+            taken.extend(numbers.iter().map(|(number, _)| (number.start, number.end)));
+            if *former || !binds(unit, start, end, number) || negligible(unit, number) {
+                continue;
+            }
+            out.push(Found { key: Some(key), number: unplaced(number) });
+        }
+    }
+    let mut at = 0;
+    let bytes = unit.as_bytes();
+    while at < bytes.len() {
+        if !bytes[at].is_ascii_digit() {
+            at += 1;
+            continue;
+        }
+        let quantity = matching::quantity_at(unit, at);
+        let next = quantity.as_ref().map_or(at, |quantity| quantity.end).max(at + 1);
+        if let Some(number) = quantity
+            && !number.unit.is_empty()
+            && !taken.iter().any(|(start, end)| number.start < *end && *start < number.end)
+            && !after_former(unit, number.start)
+            && !negligible(unit, &number)
+            && telling(unit, &number)
+        {
+            out.push(Found { key: None, number: unplaced(&number) });
+        }
+        at = next;
+        while at < bytes.len() && CLASS[bytes[at] as usize] == WORD {
+            at += 1;
+        }
+    }
+    out
+}
+
+fn unplaced(number: &Quantity) -> Quantity {
+    Quantity { start: 0, end: 0, ..number.clone() }
+}
+
+/// Is this word a key? Gives its spelling, with the modifiers before a parameter word.
+fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
+    let word = unit.get(start..end)?;
+    let bytes = unit.as_bytes();
+    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
+    if CLASS[before as usize] == WORD || matches!(before, b'.' | b'/' | b'-' | b'#' | b'$' | b'\\') {
+        return None;
+    }
+    if word.len() < 2 || word.starts_with("http") {
+        return None;
+    }
+    let lower = word.to_ascii_lowercase();
+    let identifier = word.contains('_')
+        && word.bytes().any(|b| b.is_ascii_lowercase() || b.is_ascii_uppercase())
+        || word
+            .bytes()
+            .zip(word.bytes().skip(1))
+            .any(|(a, b)| a.is_ascii_lowercase() && b.is_ascii_uppercase())
+        || (word.contains('.') || word.contains('-'))
+            && !looks_like_file(word)
+            && word.bytes().all(|b| !b.is_ascii_digit());
+    let spanned = before == b'`' && bytes.get(end) == Some(&b'`');
+    if identifier || spanned {
+        return (!NO_KEYS.contains(&lower.as_str()) && !lower.ends_with("port")).then(|| word.to_owned());
+    }
+    if PARAMETERS.contains(&lower.as_str()) {
+        return Some(with_modifiers(unit, start, word));
+    }
+    // A plain word right before `=` or `:` and a number.
+    let rest = unit.get(end..)?.trim_start_matches(['`', '"', '\'', '*']);
+    let sign = rest.trim_start();
+    let assigned = sign
+        .strip_prefix('=')
+        .or_else(|| if rest.starts_with(':') { rest.strip_prefix(':') } else { None })?;
+    let number = assigned.trim_start_matches([' ', '`', '"', '*', '~']);
+    if !number.starts_with(|c: char| c.is_ascii_digit())
+        || NO_KEYS.contains(&lower.as_str())
+        || word.bytes().any(|b| b.is_ascii_digit())
+    {
+        return None;
+    }
+    Some(with_modifiers(unit, start, word))
+}
+
+fn looks_like_file(word: &str) -> bool {
+    word.rsplit_once('.').is_some_and(|(_, extension)| {
+        extension.len() <= 5
+            && super::identifiers::EXTENSIONS.contains(&extension.to_ascii_lowercase().as_str())
+    })
+}
+
+/// Up to two words before a key that narrow it: "connection timeout", "max batch size".
+fn with_modifiers(unit: &str, start: usize, word: &str) -> String {
+    let mut key = word.to_owned();
+    let mut rest = unit.get(..start).unwrap_or("");
+    for _ in 0..2 {
+        let Some(trimmed) = rest.strip_suffix(' ') else { break };
+        let begin = trimmed
+            .rfind(|c: char| !(c.is_ascii_alphanumeric() || c == '_' || c == '-'))
+            .map_or(0, |at| at + 1);
+        let Some(modifier) = trimmed.get(begin..) else { break };
+        let lower = modifier.to_ascii_lowercase();
+        if modifier.len() < 2
+            || !modifier.bytes().all(|b| b.is_ascii_alphabetic() || b == b'_' || b == b'-')
+            || super::is_stop(&lower)
+            || VERBS.contains(&lower.as_str())
+        {
+            break;
+        }
+        key = format!("{modifier} {key}");
+        rest = trimmed.get(..begin).unwrap_or("");
+    }
+    key
+}
+
+/// Words before a key that are no part of it.
+const VERBS: &[&str] = &[
+    "set",
+    "use",
+    "using",
+    "increase",
+    "increased",
+    "decrease",
+    "decreased",
+    "raise",
+    "raised",
+    "lower",
+    "lowered",
+    "reduce",
+    "reduced",
+    "change",
+    "changed",
+    "keep",
+    "bump",
+    "bumped",
+    "update",
+    "updated",
+    "new",
+    "current",
+    "same",
+    "give",
+    "add",
+    "adds",
+    "added",
+    "with",
+    "see",
+    "try",
+    "put",
+    "uses",
+    "sets",
+    "has",
+    "have",
+    "default",
+    "after",
+    "before",
+    "so",
+    "its",
+    "your",
+    "correct",
+    "final",
+    "old",
+    "configure",
+    "configured",
+    "adjust",
+    "fix",
+    "enforce",
+    "apply",
+    "both",
+    "exact",
+    "hit",
+    "respect",
+    "check",
+    "make",
+    "called",
+    "named",
+    "like",
+    "observed",
+    "measured",
+    "got",
+    "reports",
+    "shows",
+    "saw",
+    "remember",
+    "note",
+];
+
+/// Does the text between key and number bind them? An identifier far from a number does not name it: at least one of
+/// `:`, `=`, or a word of assignment must stand between, or nothing at all but white space for parameters.
+fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
+    let between = unit.get(end..number.start).unwrap_or("");
+    let plain = between.trim_matches([' ', '`', '"', '\'', '*', '|', '(']);
+    if plain.is_empty() {
+        // `timeout 30s`, `retry_limit 3`; but "see foo_bar 3 times".
+        let word = unit.get(start..end).unwrap_or("").to_ascii_lowercase();
+        return (PARAMETERS.contains(&word.as_str()) || word.contains('_')) && !times(unit, number.end);
+    }
+    if between.contains([':', '=', '→', '：', '为', '是', '到', '成', 'を', 'は', 'に'])
+        || between.contains("->")
+    {
+        return true;
+    }
+    plain.split_whitespace().any(|word| {
+        matches!(
+            word.to_ascii_lowercase().as_str(),
+            "to" | "is"
+                | "of"
+                | "be"
+                | "at"
+                | "set"
+                | "stays"
+                | "remains"
+                | "equals"
+                | "from"
+                | "now"
+                | "are"
+                | "as"
+        )
+    })
+}
+
+fn times(unit: &str, at: usize) -> bool {
+    let rest = unit.get(at..).unwrap_or("").trim_start();
+    rest.starts_with("times") || rest.starts_with("more") || rest.starts_with("of ") || rest.starts_with("/")
+}
+
+/// `was 5 ms`, `from 5 ms`, `not 5 ms`, `instead of 5 ms`: the former or the rejected value.
+fn after_former(unit: &str, at: usize) -> bool {
+    let before =
+        unit.get(..at).unwrap_or("").trim_end_matches([' ', '`', '"', '~', '(']).to_ascii_lowercase();
+    ["from", "was", "were", "not", "previously", "instead of", "rather than", "originally"].iter().any(
+        |word| {
+            before.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', ',']))
+        },
+    )
+}
+
+/// `100%` as a figure of speech, `5 minutes ago`, `2 days later`.
+fn negligible(unit: &str, number: &Quantity) -> bool {
+    let rest = unit.get(number.end..).unwrap_or("").trim_start().to_ascii_lowercase();
+    if rest.starts_with("ago") || rest.starts_with("later") || rest.starts_with("old ") {
+        return true;
+    }
+    number.raw == "100"
+        && number.unit == "%"
+        && ["sure", "certain", "agree", "correct", "right", "clear"].iter().any(|word| rest.starts_with(word))
+}
+
+/// Is a number with a unit but without a key worth being a fact? Single letters after digits (`3 s`, `2h`) and
+/// magnitudes (`5k`, `2M`) are; a day or week alone (`2 days`) is a plan, not a value.
+fn telling(unit: &str, number: &Quantity) -> bool {
+    let _ = unit;
+    !matches!(number.unit, "week" | "month" | "day" | "k" | "M") || number.raw_unit.contains("token")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, expected: &[&str]) {
+        let found: Vec<String> = find(text).iter().map(Found::canonical).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+
+    #[test]
+    fn keys_and_units_make_values() {
+        check("Set `retry_limit` to 3.", &["retry_limit = 3"]);
+        check("retry_limit: 3", &["retry_limit = 3"]);
+        check("raised retry_limit from 3 to 5", &["retry_limit = 5"]);
+        check(
+            "The connection timeout is 30s and p95 latency 88 ms",
+            &["connection timeout = 30 s", "latency = 88 ms"],
+        );
+        check("Keep it under 88 ms", &["88 ms"]);
+        check("batch size = 32", &["batch size = 32"]);
+        check("MAX_SIZE=1,024", &["MAX_SIZE = 1,024"]);
+        check("usage went to 85%", &["85%"]);
+        check("a budget of 128k tokens", &["budget = 128 k tokens"]);
+        check("max_workers 4, queue_depth 100", &["max_workers = 4", "queue_depth = 100"]);
+    }
+
+    #[test]
+    fn bare_numbers_and_pieces_are_no_values() {
+        for text in [
+            "Step 1: 3 files changed",
+            "line 12",
+            "see issue 42",
+            "12 tests passed",
+            "version 1.2.3",
+            "on 2024-01-02",
+            "at 12:30",
+            "I am 100% sure",
+            "5 minutes ago",
+            "port: 8080",
+            "retry_limit was 5",
+            "there are 3 of them",
+            "src/a.rs:12:5",
+            "python 3",
+            "ran foo_bar 3 times",
+        ] {
+            check(text, &[]);
+        }
+    }
+}

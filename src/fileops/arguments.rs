@@ -1,0 +1,174 @@
+//! The arguments of a call, as any log may hold them: a JSON object, a JSON string that holds one, or plain text.
+//!
+//! Values stay raw until somebody asks for one, because the largest arguments (file contents, patches) are the ones
+//! that need not be decoded to know which file they are for.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+/// Arguments of one call.
+pub(super) enum Arguments<'a> {
+    /// A JSON object: its members in order.
+    Object(Fields<'a>),
+    /// A JSON array (argv without an object around it).
+    Array(&'a str),
+    /// Anything else: the text of a freeform tool.
+    Text(&'a str),
+}
+
+/// Members of a JSON object, values not yet decoded.
+#[derive(Default)]
+pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
+
+/// Makes JSON text out of arguments as logged: unwraps strings that hold JSON, mends escapes that stand for half a
+/// character (cut by whoever truncated the text), which would otherwise make the whole object unreadable.
+pub(super) fn text_of(arguments: &str) -> Cow<'_, str> {
+    let mut text = Cow::Borrowed(arguments.trim());
+    for _ in 0..2 {
+        if !text.starts_with('"') {
+            break;
+        }
+        match string(&text) {
+            Some(inner) => text = Cow::Owned(inner.trim().to_owned()),
+            None => break,
+        }
+    }
+    if text.starts_with('{') && serde_json::from_str::<Fields<'_>>(&text).is_err() {
+        text = Cow::Owned(without_half_characters(&text));
+    }
+    text
+}
+
+impl<'a> Arguments<'a> {
+    /// Reads the text [`text_of`] made. `None` when it is the beginning of a JSON object that never ends.
+    pub(super) fn read(text: &'a str) -> Option<Self> {
+        match text.as_bytes().first() {
+            Some(b'{') => serde_json::from_str(text).ok().map(Self::Object),
+            Some(b'[') if serde_json::from_str::<&RawValue>(text).is_ok() => Some(Self::Array(text)),
+            _ => Some(Self::Text(text)),
+        }
+    }
+}
+
+impl<'a> Fields<'a> {
+    /// The raw JSON of a member; the last one when it is given twice, as in JavaScript.
+    pub(super) fn raw(&self, name: &str) -> Option<&'a str> {
+        self.0.iter().rev().find(|(key, _)| key == name).map(|(_, value)| value.get())
+    }
+
+    /// The first of these members that there is, as raw JSON; `null` counts as absent.
+    pub(super) fn first(&self, names: &[&str]) -> Option<&'a str> {
+        names.iter().find_map(|name| self.raw(name).filter(|raw| *raw != "null"))
+    }
+
+    /// The first of these members that is a string, decoded.
+    pub(super) fn text(&self, names: &[&str]) -> Option<String> {
+        names.iter().find_map(|name| string(self.raw(name)?))
+    }
+
+    /// The first of these members that there is, decoded whole.
+    pub(super) fn value(&self, names: &[&str]) -> Option<Value> {
+        value(self.first(names)?)
+    }
+
+    /// Whether a member is `true`.
+    pub(super) fn is_true(&self, name: &str) -> bool {
+        self.raw(name) == Some("true")
+    }
+}
+
+/// Decodes a JSON string.
+pub(super) fn string(raw: &str) -> Option<String> {
+    if !raw.starts_with('"') {
+        return None;
+    }
+    serde_json::from_str(raw).or_else(|_| serde_json::from_str(&without_half_characters(raw))).ok()
+}
+
+/// Decodes any JSON value.
+pub(super) fn value(raw: &str) -> Option<Value> {
+    serde_json::from_str(raw).or_else(|_| serde_json::from_str(&without_half_characters(raw))).ok()
+}
+
+/// Replaces `\ud800`-style escapes that are not a pair by the replacement character.
+fn without_half_characters(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    let mut rest = json;
+    while let Some(at) = rest.find('\\') {
+        let (before, escape) = rest.split_at_checked(at).unwrap_or((rest, ""));
+        out.push_str(before);
+        let taken = match code_unit(escape) {
+            Some(0xD800..=0xDBFF) => match escape.get(6..).and_then(code_unit) {
+                Some(0xDC00..=0xDFFF) => 12,
+                _ => 6,
+            },
+            Some(0xDC00..=0xDFFF) => 6,
+            _ => 2,
+        };
+        let lone = taken == 6;
+        let (escape, after) = escape.split_at_checked(taken).unwrap_or((escape, ""));
+        out.push_str(if lone { "\\ufffd" } else { escape });
+        rest = after;
+    }
+    out.push_str(rest);
+    out
+}
+
+/// The value of a `\uXXXX` escape at the start of the text.
+fn code_unit(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("\\u")?.get(..4)?;
+    u32::from_str_radix(digits, 16).ok()
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Fields<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_map(FieldsVisitor)
+    }
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Fields<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::new();
+        while let Some(Key(key)) = map.next_key()? {
+            fields.push((key, map.next_value()?));
+        }
+        Ok(Fields(fields))
+    }
+}
+
+/// A key, borrowed where it has no escapes.
+struct Key<'a>(Cow<'a, str>);
+
+impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct KeyVisitor;
+        impl<'de> Visitor<'de> for KeyVisitor {
+            type Value = Key<'de>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a key")
+            }
+
+            fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Borrowed(text)))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+                Ok(Key(Cow::Owned(text.to_owned())))
+            }
+        }
+        deserializer.deserialize_str(KeyVisitor)
+    }
+}

@@ -1,0 +1,953 @@
+//! Shell scripts: a walk over the syntax tree that follows directory changes, variables and redirections.
+//!
+//! The grammar is not ours (`shuck-parser`): quoting, here-documents and nesting are where home-made readers of
+//! commands go wrong. This module evaluates just enough of the language to know a path or to know that it cannot be
+//! known: literals, variables assigned literally before, loops over literal lists, brace lists, `cd`. All branches
+//! are taken to happen; subshells and pipelines keep their directory and variables to themselves. What each program
+//! does with its arguments is in [`programs`].
+//!
+//! Scripts come from strangers: size and nesting are bounded before the parser sees them, and what is bounded away
+//! or is no shell at all has no operations.
+
+use std::borrow::Cow;
+
+use shuck_ast::{
+    Assignment, AssignmentValue, BinaryCommand, BinaryOp, BourneParameterExpansion, BuiltinCommand, Command,
+    CompoundCommand, DeclOperand, ForCommand, Heredoc, HeredocBodyPart, ParameterExpansionSyntax, Redirect,
+    RedirectKind, RedirectTarget, SimpleCommand, Stmt, StmtSeq, Word, WordPart, WordPartNode,
+};
+use shuck_parser::parser::Parser;
+use shuck_parser::{ShellDialect, ShellProfile};
+use std::collections::BTreeMap;
+
+use super::{Base, Collector, Confidence, OpKind};
+
+pub(super) mod programs;
+
+/// Longest script that is parsed, in bytes. Real ones of many kilobytes carry a file in a here-document.
+const MAX_SCRIPT: usize = 2 << 20;
+
+/// Deepest nesting of brackets and longest run of here-documents on one line that reach the parser: beyond these its
+/// time is no longer linear. Real scripts stay below 20 and 3.
+const MAX_BRACKETS: usize = 200;
+const MAX_HEREDOCS: usize = 16;
+
+/// Deepest syntax tree; also bounds the recursion of the walk below.
+const MAX_DEPTH: usize = 64;
+
+/// Scripts inside scripts (`bash -c`, `eval`, functions).
+const MAX_NESTED: u8 = 4;
+
+/// Most simple commands that one script may run, loops counted as often as they turn.
+const MAX_COMMANDS: u32 = 20_000;
+
+/// Turns of a loop over a literal list, words of a brace list, and variables kept: beyond them nothing is guessed.
+const MAX_TURNS: usize = 64;
+const MAX_BRACE_WORDS: usize = 64;
+const MAX_VARIABLES: usize = 256;
+
+/// Files written by here-documents that a later command of the same script may run or apply.
+const MAX_KEPT_FILES: usize = 8;
+const MAX_KEPT_BYTES: usize = 256 << 10;
+
+/// Adds what a script does, and returns the number of its simple commands.
+pub(super) fn run(script: &str, base: &Base, out: &mut Collector) -> u16 {
+    let script = unwrapped_ref(script);
+    let before = out.ops.len();
+    let mut shell = Shell::new(&script, out);
+    let steps = shell.script(&mut State::at(base.clone()));
+    if let Some(steps) = steps {
+        return steps;
+    }
+    out.ops.truncate(before);
+    0
+}
+
+/// A script as it is shown: `bash -lc "x"` is `x`.
+pub(super) fn unwrapped(script: String) -> String {
+    match unwrapped_ref(&script) {
+        Cow::Borrowed(same) if same.len() == script.len() => script,
+        inner => inner.into_owned(),
+    }
+}
+
+/// Takes off one `bash -lc '...'` around a whole script.
+fn unwrapped_ref(script: &str) -> Cow<'_, str> {
+    const SHELLS: &[&str] = &[
+        "bash ",
+        "sh ",
+        "zsh ",
+        "/bin/bash ",
+        "/bin/sh ",
+        "/bin/zsh ",
+        "/usr/bin/bash ",
+        "/usr/bin/env bash ",
+    ];
+    let trimmed = script.trim_start();
+    if !SHELLS.iter().any(|shell| trimmed.starts_with(shell)) {
+        return Cow::Borrowed(script);
+    }
+    match only_command(script).as_deref().and_then(script_of_shell_argv) {
+        Some(inner) => Cow::Owned(inner.to_owned()),
+        None => Cow::Borrowed(script),
+    }
+}
+
+/// The words of a script that is one simple command without redirections, all of them known.
+pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
+    if !is_parsable(script) {
+        return None;
+    }
+    let parsed = parse(script);
+    let [stmt] = parsed.body.stmts.as_slice() else { return None };
+    let Command::Simple(command) = &stmt.command else { return None };
+    if !stmt.redirects.is_empty() || !command.assignments.is_empty() {
+        return None;
+    }
+    let mut out = Collector::default();
+    let shell = Shell::new(script, &mut out);
+    let state = State::at(Base::Unknown);
+    let words = std::iter::once(&command.name).chain(&command.args);
+    words.flat_map(|word| shell.words(word, &state)).collect()
+}
+
+/// Runs one program with known arguments, for the other shell.
+pub(super) fn run_program(argv: &[Arg], text: Option<&str>, base: &Base, step: u16, out: &mut Collector) {
+    let mut shell = Shell::new("", out);
+    shell.fixed_step = Some(step);
+    shell.nested = MAX_NESTED - 1;
+    shell.program(argv, &programs::Input { text, file: None }, &mut State::at(base.clone()), step);
+}
+
+/// The script that an argv array stands for: the text after `bash -lc`, else its words, quoted where needed.
+pub(super) fn script_of_argv(argv: &[String]) -> String {
+    if let Some(script) = script_of_shell_argv(argv) {
+        return script.to_owned();
+    }
+    let words: Vec<Cow<'_, str>> = argv.iter().map(|word| quoted(word)).collect();
+    words.join(" ")
+}
+
+fn script_of_shell_argv(argv: &[String]) -> Option<&str> {
+    let (program, rest) = argv.split_first()?;
+    let program = program.rsplit(['/', '\\']).next()?;
+    let rest = if program == "env" && rest.first().is_some_and(|word| word == "bash") {
+        rest.get(1..)?
+    } else {
+        rest
+    };
+    if !matches!(program, "bash" | "sh" | "zsh" | "dash" | "env" | "bash.exe") {
+        return None;
+    }
+    let at = rest.iter().position(|word| is_command_flag(word))?;
+    let before_are_flags = rest.iter().take(at).all(|word| word.starts_with('-'));
+    if before_are_flags && rest.len() == at + 2 { rest.get(at + 1).map(String::as_str) } else { None }
+}
+
+/// `-c` alone or in a cluster of short flags (`-lc`).
+fn is_command_flag(word: &str) -> bool {
+    word.strip_prefix('-')
+        .is_some_and(|flags| flags.ends_with('c') && flags.bytes().all(|b| b.is_ascii_alphabetic()))
+}
+
+fn quoted(word: &str) -> Cow<'_, str> {
+    let is_plain = |c: char| c.is_alphanumeric() || "-_./:=,+@%".contains(c);
+    if !word.is_empty() && word.chars().all(is_plain) {
+        Cow::Borrowed(word)
+    } else {
+        Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
+    }
+}
+
+/// Whether the parser takes this in linear time.
+fn is_parsable(script: &str) -> bool {
+    if script.len() > MAX_SCRIPT {
+        return false;
+    }
+    let (mut depth, mut heredocs, mut before) = (0usize, 0usize, 0u8);
+    for &byte in script.as_bytes() {
+        match byte {
+            b'(' | b'{' => depth += 1,
+            b')' | b'}' => depth = depth.saturating_sub(1),
+            b'\n' => heredocs = 0,
+            b'<' if before == b'<' => heredocs += 1,
+            _ => {}
+        }
+        if depth > MAX_BRACKETS || heredocs > MAX_HEREDOCS {
+            return false;
+        }
+        before = byte;
+    }
+    true
+}
+
+fn parse(script: &str) -> shuck_ast::File {
+    // As much fuel as a script of this size can need; the parser stops by itself beyond it.
+    let fuel = 10_000 + script.len().saturating_mul(16);
+    let profile = ShellProfile::native(ShellDialect::Bash);
+    // Where the grammar ends, the tree holds what came before: a shell too has run those lines by then.
+    Parser::with_limits_and_profile(script, MAX_DEPTH, fuel, profile).parse().file
+}
+
+/// A word after expansion; `None` when it cannot be known.
+pub(super) type Arg = Option<String>;
+
+#[derive(Debug, Clone, PartialEq)]
+enum Value {
+    Text(String),
+    List(Vec<String>),
+    Unknown,
+}
+
+/// What subshells keep to themselves.
+#[derive(Debug, Clone)]
+pub(super) struct State {
+    base: Base,
+    /// Where `cd -` goes.
+    old: Base,
+    /// Where `popd` goes.
+    stack: Vec<Base>,
+    variables: BTreeMap<String, Value>,
+}
+
+impl State {
+    fn at(base: Base) -> Self {
+        Self { base, old: Base::Unknown, stack: Vec::new(), variables: BTreeMap::new() }
+    }
+
+    fn set(&mut self, name: &str, value: Value) {
+        if self.variables.len() < MAX_VARIABLES || self.variables.contains_key(name) {
+            self.variables.insert(name.to_owned(), value);
+        }
+    }
+
+    fn get(&self, name: &str) -> Option<Cow<'_, Value>> {
+        match (name, &self.base) {
+            ("PWD", Base::Dir(dir)) => Some(Cow::Owned(Value::Text(dir.clone()))),
+            _ => match self.variables.get(name) {
+                Some(value) => Some(Cow::Borrowed(value)),
+                None if name == "HOME" => Some(Cow::Owned(Value::Text("~".to_owned()))),
+                None => None,
+            },
+        }
+    }
+
+    fn enter(&mut self, base: Base) {
+        self.old = std::mem::replace(&mut self.base, base);
+    }
+
+    /// After a part that may or may not have run: what it changed is unknown.
+    fn join(&mut self, other: &State) {
+        if self.base != other.base {
+            self.base = Base::Unknown;
+        }
+        for (name, value) in &mut self.variables {
+            if other.variables.get(name) != Some(value) {
+                *value = Value::Unknown;
+            }
+        }
+        let new: Vec<&String> =
+            other.variables.keys().filter(|name| !self.variables.contains_key(*name)).collect();
+        for name in new {
+            self.set(name, Value::Unknown);
+        }
+    }
+}
+
+/// One script on its way through the walk.
+struct Shell<'s, 'o> {
+    source: &'s str,
+    out: &'o mut Collector,
+    /// Simple commands so far.
+    steps: u16,
+    /// Set inside nested scripts and functions: all they do belongs to the command that runs them.
+    fixed_step: Option<u16>,
+    nested: u8,
+    /// Simple commands run, loops counted as often as they turn.
+    commands: u32,
+    /// The script breaks the grammar in a way the parser forgives and a shell does not.
+    broken: bool,
+    functions: BTreeMap<String, &'s Stmt>,
+    kept: Vec<(String, String)>,
+}
+
+impl<'s, 'o> Shell<'s, 'o> {
+    fn new(source: &'s str, out: &'o mut Collector) -> Self {
+        Self {
+            source,
+            out,
+            steps: 0,
+            fixed_step: None,
+            nested: 0,
+            commands: 0,
+            broken: false,
+            functions: BTreeMap::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    /// Runs the whole source. `None` when it is no script.
+    fn script(&mut self, state: &mut State) -> Option<u16> {
+        if !is_parsable(self.source) {
+            return None;
+        }
+        let file = parse(self.source);
+        // The tree is dropped before the source, the walk keeps references to functions only while it runs.
+        let mut walk = Shell {
+            source: self.source,
+            out: &mut *self.out,
+            steps: 0,
+            fixed_step: self.fixed_step,
+            nested: self.nested,
+            commands: self.commands,
+            broken: false,
+            functions: BTreeMap::new(),
+            kept: std::mem::take(&mut self.kept),
+        };
+        walk.sequence(&file.body, state, None);
+        let (steps, broken, commands) = (walk.steps, walk.broken, walk.commands);
+        self.kept = std::mem::take(&mut walk.kept);
+        self.commands = commands;
+        (!broken).then_some(steps)
+    }
+
+    /// Runs a script inside this one as part of the command `step`.
+    fn nested_script(&mut self, script: &str, state: &mut State, step: u16) {
+        if self.nested >= MAX_NESTED || self.commands > MAX_COMMANDS {
+            return;
+        }
+        let before = self.out.ops.len();
+        let mut inner = Shell {
+            source: script,
+            out: &mut *self.out,
+            steps: 0,
+            fixed_step: Some(step),
+            nested: self.nested + 1,
+            commands: self.commands,
+            broken: false,
+            functions: BTreeMap::new(),
+            kept: std::mem::take(&mut self.kept),
+        };
+        let ran = inner.script(state).is_some();
+        let (kept, commands) = (std::mem::take(&mut inner.kept), inner.commands);
+        self.kept = kept;
+        self.commands = commands;
+        if !ran {
+            self.out.ops.truncate(before);
+        }
+    }
+
+    fn sequence(&mut self, sequence: &'s StmtSeq, state: &mut State, stdin: Option<&str>) {
+        let mut end: Option<&Stmt> = None;
+        for stmt in &sequence.stmts {
+            // `cat app/(group)/x` is three statements to the parser and a syntax error to a shell, which then runs
+            // nothing of the script.
+            if let Some(end) = end
+                && end.terminator.is_none()
+                && self.between(end, stmt).is_some_and(|gap| !gap.contains('\n'))
+                && !end.redirects.iter().any(|redirect| redirect.heredoc().is_some())
+            {
+                self.broken = true;
+            }
+            if self.broken || self.commands > MAX_COMMANDS {
+                return;
+            }
+            self.statement(stmt, state, stdin, false);
+            end = Some(stmt);
+        }
+    }
+
+    fn between(&self, end: &Stmt, start: &Stmt) -> Option<&'s str> {
+        self.source.get(end.span.end.offset()..start.span.start.offset())
+    }
+
+    /// Runs a statement; when `wanted`, returns what it prints, if that is plain text.
+    fn statement(
+        &mut self,
+        stmt: &'s Stmt,
+        state: &mut State,
+        stdin: Option<&str>,
+        wanted: bool,
+    ) -> Option<String> {
+        match &stmt.command {
+            Command::Simple(command) => return self.simple(command, &stmt.redirects, state, stdin, wanted),
+            Command::Builtin(builtin) => {
+                let words = match builtin {
+                    BuiltinCommand::Break(command) => &command.extra_args,
+                    BuiltinCommand::Continue(command) => &command.extra_args,
+                    BuiltinCommand::Return(command) => &command.extra_args,
+                    BuiltinCommand::Exit(command) => &command.extra_args,
+                };
+                self.substitutions(words, state);
+                self.next_step();
+            }
+            Command::Decl(clause) => {
+                for operand in &clause.operands {
+                    if let DeclOperand::Assignment(assignment) = operand {
+                        self.assign(assignment, state);
+                    }
+                }
+                self.next_step();
+            }
+            Command::Binary(binary) if matches!(binary.op, BinaryOp::Pipe | BinaryOp::PipeAll) => {
+                return self.pipeline(binary, state, stdin, wanted);
+            }
+            Command::Binary(binary) => self.list(binary, state, stdin),
+            Command::Compound(compound) => self.compound(compound, stmt, state, stdin),
+            Command::Function(function) => {
+                for name in function.static_names() {
+                    self.functions.insert(name.as_str().to_owned(), &function.body);
+                }
+            }
+            Command::AnonymousFunction(function) => {
+                self.statement(&function.body, state, None, false);
+            }
+        }
+        if !matches!(stmt.command, Command::Simple(_)) {
+            let step = self.last_step();
+            self.redirects(&stmt.redirects, state, step);
+        }
+        None
+    }
+
+    /// `a && b || c`, run from left to right without recursion on the left.
+    fn list(&mut self, binary: &'s BinaryCommand, state: &mut State, stdin: Option<&str>) {
+        let mut rest = vec![(binary.op, &*binary.right)];
+        let mut first = &*binary.left;
+        while let Command::Binary(left) = &first.command {
+            if matches!(left.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
+                break;
+            }
+            rest.push((left.op, &*left.right));
+            first = &*left.left;
+        }
+        self.statement(first, state, stdin, false);
+        for (op, stmt) in rest.into_iter().rev() {
+            if op == BinaryOp::Or {
+                let mut other = state.clone();
+                self.statement(stmt, &mut other, None, false);
+                state.join(&other);
+            } else {
+                self.statement(stmt, state, None, false);
+            }
+        }
+    }
+
+    /// `a | b | c`: each part in a subshell, the next one fed with what is known of the output.
+    fn pipeline(
+        &mut self,
+        binary: &'s BinaryCommand,
+        state: &State,
+        stdin: Option<&str>,
+        wanted: bool,
+    ) -> Option<String> {
+        let mut parts = vec![&*binary.right];
+        let mut first = &*binary.left;
+        while let Command::Binary(left) = &first.command {
+            if !matches!(left.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
+                break;
+            }
+            parts.push(&*left.right);
+            first = &*left.left;
+        }
+        parts.push(first);
+        let mut text = stdin.map(str::to_owned);
+        while let Some(part) = parts.pop() {
+            let is_last = parts.is_empty();
+            text = self.statement(part, &mut state.clone(), text.as_deref(), wanted || !is_last);
+        }
+        text
+    }
+
+    fn compound(
+        &mut self,
+        compound: &'s CompoundCommand,
+        stmt: &'s Stmt,
+        state: &mut State,
+        stdin: Option<&str>,
+    ) {
+        match compound {
+            CompoundCommand::If(command) => {
+                self.sequence(&command.condition, state, None);
+                let start = state.clone();
+                self.sequence(&command.then_branch, state, None);
+                for (condition, branch) in &command.elif_branches {
+                    let mut other = start.clone();
+                    self.sequence(condition, &mut other, None);
+                    self.sequence(branch, &mut other, None);
+                    state.join(&other);
+                }
+                let mut other = start;
+                if let Some(branch) = &command.else_branch {
+                    self.sequence(branch, &mut other, None);
+                }
+                state.join(&other);
+            }
+            CompoundCommand::For(command) => self.for_loop(command, state),
+            CompoundCommand::While(command) => self.maybe(&[&command.condition, &command.body], state),
+            CompoundCommand::Until(command) => self.maybe(&[&command.condition, &command.body], state),
+            CompoundCommand::Repeat(command) => self.maybe(&[&command.body], state),
+            CompoundCommand::ArithmeticFor(command) => self.maybe(&[&command.body], state),
+            CompoundCommand::Foreach(command) => {
+                state.set(command.variable.as_str(), Value::Unknown);
+                self.maybe(&[&command.body], state);
+            }
+            CompoundCommand::Select(command) => {
+                state.set(command.variable.as_str(), Value::Unknown);
+                self.maybe(&[&command.body], state);
+            }
+            CompoundCommand::Case(command) => {
+                let start = state.clone();
+                for case in &command.cases {
+                    let mut other = start.clone();
+                    self.sequence(&case.body, &mut other, None);
+                    state.join(&other);
+                }
+            }
+            CompoundCommand::Subshell(body) => self.sequence(body, &mut state.clone(), stdin),
+            CompoundCommand::BraceGroup(body) => {
+                let text = self.heredoc_text(&stmt.redirects, state);
+                self.sequence(body, state, text.as_deref().or(stdin));
+            }
+            CompoundCommand::Time(command) => {
+                if let Some(stmt) = &command.command {
+                    self.statement(stmt, state, stdin, false);
+                }
+            }
+            CompoundCommand::Always(command) => {
+                self.sequence(&command.body, state, None);
+                self.sequence(&command.always_body, state, None);
+            }
+            CompoundCommand::Coproc(command) => {
+                self.statement(&command.body, &mut state.clone(), None, false);
+            }
+            // Tests have a status like a simple command, and can be the last one of a script.
+            CompoundCommand::Conditional(_) | CompoundCommand::Arithmetic(_) => {
+                self.next_step();
+            }
+        }
+    }
+
+    /// Parts that run an unknown number of times, none included.
+    fn maybe(&mut self, parts: &[&'s StmtSeq], state: &mut State) {
+        let mut other = state.clone();
+        for part in parts {
+            self.sequence(part, &mut other, None);
+        }
+        state.join(&other);
+    }
+
+    fn for_loop(&mut self, command: &'s ForCommand, state: &mut State) {
+        let words = command.words.as_deref().unwrap_or_default();
+        self.substitutions(words, state);
+        let values: Vec<Arg> = words.iter().flat_map(|word| self.words(word, state)).collect();
+        let name = match command.targets.as_slice() {
+            [target] => target.name.as_ref().map(shuck_ast::Name::as_str),
+            _ => None,
+        };
+        let Some(name) = name else { return self.maybe(&[&command.body], state) };
+        let known = !values.is_empty() && values.len() <= MAX_TURNS && values.iter().any(Option::is_some);
+        let turns = if known { values } else { vec![None] };
+        let mut other = state.clone();
+        let start = self.steps;
+        for value in turns {
+            // Every turn runs the same simple commands of the script.
+            self.steps = start;
+            other.set(name, value.map_or(Value::Unknown, Value::Text));
+            self.sequence(&command.body, &mut other, None);
+        }
+        state.join(&other);
+    }
+
+    fn simple(
+        &mut self,
+        command: &'s SimpleCommand,
+        redirects: &'s [Redirect],
+        state: &mut State,
+        stdin: Option<&str>,
+        wanted: bool,
+    ) -> Option<String> {
+        self.commands += 1;
+        self.substitutions(std::slice::from_ref(&command.name), state);
+        self.substitutions(&command.args, state);
+        for redirect in redirects {
+            if let RedirectTarget::Word(word) = &redirect.target {
+                self.substitutions(std::slice::from_ref(word), state);
+            }
+        }
+        let heredoc = self.heredoc_text(redirects, state);
+        let name = self.words(&command.name, state);
+        let mut printed = None;
+        let step;
+        if matches!(name.as_slice(), [Some(name)] if name.is_empty()) && command.args.is_empty() {
+            for assignment in &command.assignments {
+                self.assign(assignment, state);
+            }
+            step = self.next_step();
+        } else {
+            let mut argv = name;
+            for arg in &command.args {
+                argv.extend(self.words(arg, state));
+            }
+            step = self.next_step();
+            let function = match argv.first() {
+                Some(Some(name)) => self.functions.get(name.as_str()).copied(),
+                _ => None,
+            };
+            if let Some(body) = function {
+                self.call(body, state, step);
+            } else {
+                let input = programs::Input {
+                    text: heredoc.as_deref().or(stdin),
+                    file: self.input_file(redirects, state),
+                };
+                printed = self.program(&argv, &input, state, step);
+            }
+        }
+        let outputs = self.redirects(redirects, state, step);
+        if let (Some(text), [path]) = (&printed, outputs.as_slice()) {
+            self.keep(path, text);
+        }
+        printed.filter(|_| wanted && outputs.is_empty())
+    }
+
+    /// Runs the body of a function as part of the command that calls it.
+    fn call(&mut self, body: &'s Stmt, state: &mut State, step: u16) {
+        if self.nested >= MAX_NESTED {
+            return;
+        }
+        self.nested += 1;
+        let outer = self.fixed_step.replace(step);
+        self.statement(body, state, None, false);
+        self.fixed_step = outer;
+        self.nested -= 1;
+    }
+
+    /// Remembers a file that the script itself wrote, for `python that-file` or `git apply that-file`.
+    fn keep(&mut self, path: &str, text: &str) {
+        if text.len() <= MAX_KEPT_BYTES && self.kept.len() < MAX_KEPT_FILES {
+            self.kept.push((path.to_owned(), text.to_owned()));
+        }
+    }
+
+    fn kept_text(&self, path: &str, state: &State) -> Option<String> {
+        let path = state.base.resolve(path)?;
+        self.kept.iter().rev().find(|(kept, _)| *kept == path).map(|(_, text)| text.clone())
+    }
+
+    fn next_step(&mut self) -> u16 {
+        if let Some(step) = self.fixed_step {
+            return step;
+        }
+        let step = self.steps;
+        self.steps = self.steps.saturating_add(1);
+        step
+    }
+
+    fn last_step(&self) -> u16 {
+        self.fixed_step.unwrap_or_else(|| self.steps.saturating_sub(1))
+    }
+
+    fn push(&mut self, kind: OpKind, path: &str, state: &State, step: u16) {
+        self.out.push(kind, path, &state.base, Confidence::Shell, step);
+    }
+
+    /// Reports output redirections and returns the paths written.
+    fn redirects(&mut self, redirects: &'s [Redirect], state: &State, step: u16) -> Vec<String> {
+        let mut outputs = Vec::new();
+        for redirect in redirects {
+            let RedirectTarget::Word(word) = &redirect.target else { continue };
+            let kind = match redirect.kind {
+                RedirectKind::Output
+                | RedirectKind::Clobber
+                | RedirectKind::OutputBoth
+                | RedirectKind::DupOutput => OpKind::Write,
+                RedirectKind::Append => OpKind::Edit,
+                _ => continue,
+            };
+            let words = self.words(word, state);
+            let [Some(path)] = words.as_slice() else { continue };
+            if redirect.kind == RedirectKind::DupOutput
+                && (path.trim_end_matches('-').bytes().all(|b| b.is_ascii_digit())
+                    || redirect.fd.unwrap_or(1) != 1)
+            {
+                continue;
+            }
+            self.push(kind, path, state, step);
+            if let Some(path) = state.base.resolve(path)
+                && redirect.fd.unwrap_or(1) == 1
+            {
+                outputs.push(path);
+            }
+        }
+        outputs
+    }
+
+    /// The file given with `<`.
+    fn input_file(&self, redirects: &'s [Redirect], state: &State) -> Option<String> {
+        redirects.iter().find_map(|redirect| match (&redirect.target, redirect.kind) {
+            (RedirectTarget::Word(word), RedirectKind::Input) if redirect.fd.unwrap_or(0) == 0 => {
+                match self.words(word, state).as_mut_slice() {
+                    [Some(path)] => Some(std::mem::take(path)),
+                    _ => None,
+                }
+            }
+            _ => None,
+        })
+    }
+
+    /// The text of the last here-document or here-string.
+    fn heredoc_text(&mut self, redirects: &'s [Redirect], state: &mut State) -> Option<String> {
+        let redirect = redirects.iter().rev().find(|redirect| {
+            matches!(
+                redirect.kind,
+                RedirectKind::HereDoc | RedirectKind::HereDocStrip | RedirectKind::HereString
+            )
+        })?;
+        match &redirect.target {
+            RedirectTarget::Heredoc(heredoc) => Some(self.heredoc(heredoc, state)),
+            RedirectTarget::Word(word) => match self.words(word, state).as_mut_slice() {
+                [Some(text)] => Some(std::mem::take(text)),
+                _ => None,
+            },
+        }
+    }
+
+    fn heredoc(&mut self, heredoc: &'s Heredoc, state: &mut State) -> String {
+        let body = &heredoc.body;
+        if !body.mode.expands() {
+            return body.render(self.source);
+        }
+        let mut text = String::new();
+        for part in &body.parts {
+            match &part.kind {
+                HeredocBodyPart::Literal(literal) => {
+                    unescape_quoted(literal.as_str(self.source, part.span), &mut text);
+                }
+                HeredocBodyPart::Variable(name) => match state.get(name.as_str()).as_deref() {
+                    Some(Value::Text(value)) => text.push_str(value),
+                    _ => text.push(UNKNOWN),
+                },
+                HeredocBodyPart::CommandSubstitution { body, .. } => {
+                    self.sequence(body, &mut state.clone(), None);
+                    text.push(UNKNOWN);
+                }
+                _ => text.push(UNKNOWN),
+            }
+        }
+        text
+    }
+
+    fn assign(&mut self, assignment: &'s Assignment, state: &mut State) {
+        let name = assignment.target.name.as_str();
+        let value = match &assignment.value {
+            AssignmentValue::Scalar(word) => {
+                self.substitutions(std::slice::from_ref(word), state);
+                match self.words(word, state).as_mut_slice() {
+                    [Some(text)] => Value::Text(std::mem::take(text)),
+                    _ => Value::Unknown,
+                }
+            }
+            AssignmentValue::Compound(array) => {
+                let words: Option<Vec<String>> =
+                    array.elements.iter().flat_map(|element| self.words(element.value(), state)).collect();
+                match words {
+                    Some(words) if words.len() <= MAX_TURNS => Value::List(words),
+                    _ => Value::Unknown,
+                }
+            }
+        };
+        let is_whole = assignment.target.subscript.is_none() && !assignment.append;
+        state.set(name, if is_whole { value } else { Value::Unknown });
+    }
+
+    /// Runs the commands inside `$(...)` and `<(...)` of these words, before the command they are arguments of.
+    fn substitutions(&mut self, words: &'s [Word], state: &State) {
+        for word in words {
+            self.substitutions_of(&word.parts, state);
+        }
+    }
+
+    fn substitutions_of(&mut self, parts: &'s [WordPartNode], state: &State) {
+        for part in parts {
+            match &part.kind {
+                WordPart::CommandSubstitution { body, .. } | WordPart::ProcessSubstitution { body, .. } => {
+                    self.sequence(body, &mut state.clone(), None);
+                }
+                WordPart::DoubleQuoted { parts, .. } => self.substitutions_of(parts, state),
+                _ => {}
+            }
+        }
+    }
+
+    /// Expands a word to the words it becomes.
+    fn words(&self, word: &'s Word, state: &State) -> Vec<Arg> {
+        if word.has_active_brace_expansion() {
+            return self.brace_words(word);
+        }
+        let only = match word.parts.as_slice() {
+            [part] => match &part.kind {
+                WordPart::DoubleQuoted { parts, .. } => match parts.as_slice() {
+                    [inner] => Some((&inner.kind, true)),
+                    _ => None,
+                },
+                kind => Some((kind, false)),
+            },
+            _ => None,
+        };
+        if let Some((kind, is_quoted)) = only
+            && let Some((name, is_list)) = variable(kind)
+            && let Some(value) = state.get(name)
+        {
+            match &*value {
+                Value::List(list) if is_list => return list.iter().cloned().map(Some).collect(),
+                // Unquoted, the value is split at blanks.
+                Value::Text(text) if !is_quoted && text.contains(char::is_whitespace) => {
+                    let words = text.split_whitespace().take(MAX_TURNS);
+                    return words.map(|word| (!is_glob(word)).then(|| word.to_owned())).collect();
+                }
+                Value::Text(text) if !is_quoted && is_glob(text) => return vec![None],
+                _ => {}
+            }
+        }
+        let mut text = String::new();
+        let known = self.text_of(&word.parts, false, state, &mut text);
+        vec![known.then_some(text)]
+    }
+
+    fn text_of(&self, parts: &'s [WordPartNode], is_quoted: bool, state: &State, out: &mut String) -> bool {
+        parts.iter().all(|part| match &part.kind {
+            WordPart::Literal(literal) => {
+                let text = literal.as_str(self.source, part.span);
+                if is_quoted {
+                    unescape_quoted(text, out);
+                    true
+                } else {
+                    unescape(text, out)
+                }
+            }
+            WordPart::SingleQuoted { value, .. } => {
+                out.push_str(value.slice(self.source));
+                true
+            }
+            WordPart::DoubleQuoted { parts, .. } => self.text_of(parts, true, state, out),
+            kind => match variable(kind).and_then(|(name, _)| state.get(name)).as_deref() {
+                Some(Value::Text(text))
+                    if is_quoted || !text.contains(char::is_whitespace) && !is_glob(text) =>
+                {
+                    out.push_str(text);
+                    true
+                }
+                _ => false,
+            },
+        })
+    }
+
+    /// `src/{a,b}.rs`; only plain words, everything else is unknown.
+    fn brace_words(&self, word: &'s Word) -> Vec<Arg> {
+        let [WordPartNode { kind: WordPart::Literal(literal), span }] = word.parts.as_slice() else {
+            return vec![None];
+        };
+        let text = literal.as_str(self.source, *span);
+        if text.contains(['\\', '$', '`']) || text.contains("..") && !text.contains("../") || is_glob(text) {
+            return vec![None];
+        }
+        let mut words = vec![String::new()];
+        let mut rest = text;
+        while let Some((before, after)) = rest.split_once('{') {
+            let Some((inner, after)) = after.split_once('}') else { return vec![None] };
+            let choices: Vec<&str> = inner.split(',').collect();
+            if inner.contains('{') || words.len() * choices.len() > MAX_BRACE_WORDS {
+                return vec![None];
+            }
+            words = words
+                .iter()
+                .flat_map(|word| choices.iter().map(move |choice| format!("{word}{before}{choice}")))
+                .collect();
+            rest = after;
+        }
+        words.into_iter().map(|word| Some(word + rest)).collect()
+    }
+}
+
+/// Stands in texts for what is not known; no path that holds it is reported.
+const UNKNOWN: char = '\0';
+
+/// The variable that a part of a word expands, and whether it asks for all elements of an array.
+fn variable(part: &WordPart) -> Option<(&str, bool)> {
+    let reference = match part {
+        WordPart::Variable(name) => return Some((name.as_str(), false)),
+        WordPart::ArrayAccess(reference) => reference,
+        WordPart::Parameter(parameter) => match &parameter.syntax {
+            ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Access { reference }) => reference,
+            _ => return None,
+        },
+        _ => return None,
+    };
+    match reference.subscript {
+        None => Some((reference.name.as_str(), false)),
+        Some(_) => reference.has_array_selector().then(|| (reference.name.as_str(), true)),
+    }
+}
+
+/// Takes off the escapes of unquoted text; false when it holds a pattern, which only a disk could resolve.
+fn unescape(text: &str, out: &mut String) -> bool {
+    if !text.contains(['\\', '*', '?', '[', '(']) {
+        out.push_str(text);
+        return true;
+    }
+    let mut chars = text.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '\\' => match chars.next() {
+                Some((_, '\n')) | None => {}
+                Some((_, escaped)) => out.push(escaped),
+            },
+            '*' | '?' | '(' => return false,
+            // `app/[id]/page.tsx`: a route of a web framework; as a pattern it would name a one-letter directory,
+            // and a shell leaves a pattern without matches as it is.
+            '[' if !is_route(text.get(at..).unwrap_or_default()) => return false,
+            c => out.push(c),
+        }
+    }
+    true
+}
+
+fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?'])
+        || text.find('[').is_some_and(|at| !is_route(text.get(at..).unwrap_or_default()))
+}
+
+/// `[id]`, `[...slug]`, `[[...slug]]` at the start of the text.
+fn is_route(text: &str) -> bool {
+    let inner = text.trim_start_matches('[');
+    let opened = text.len() - inner.len();
+    let inner = inner.strip_prefix("...").unwrap_or(inner);
+    let Some((name, rest)) = inner.split_once(']') else { return false };
+    let is_name = name.len() >= 2
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+        && !name.contains("a-z")
+        && !name.contains("A-Z");
+    is_name && (opened == 1 || opened == 2 && rest.starts_with(']'))
+}
+
+/// Takes off the escapes of double-quoted text.
+fn unescape_quoted(text: &str, out: &mut String) {
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once('\\') {
+        out.push_str(before);
+        let mut chars = after.chars();
+        match chars.next() {
+            Some('\n') => {}
+            Some(c @ ('$' | '`' | '"' | '\\')) => out.push(c),
+            Some(c) => {
+                out.push('\\');
+                out.push(c);
+            }
+            None => out.push('\\'),
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+}

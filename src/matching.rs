@@ -1,0 +1,706 @@
+//! Text machinery of the measure: how a text is normalised, cut into units, words, numbers and path tokens.
+//!
+//! The answer key ([`crate::facts`]) uses it twice, to find where a fact is mentioned in the log and to find what a
+//! summary still holds; both must agree on what a whole token is, so the rules stand here, once, and know nothing of
+//! facts. [`index`] holds the lookup structure (one pass over a text for all needles), [`sentence`] the comparison of
+//! sentences by content words, entities and polarity.
+//!
+//! Rules:
+//!
+//! * **Normalisation**: NFKC, zero-width characters removed, `\` read as `/`, quotes and backticks skipped. Digits
+//!   are never touched. ASCII text is used as it is, without a copy.
+//! * **Word**: a run of letters, digits and `_`. Chinese, Japanese and Korean characters are words of one character
+//!   each, so that an identifier written right beside them still stands alone.
+//! * **Unit**: one line, or one list item or hard-wrapped sentence with its continuation lines. Sentences and values
+//!   are matched inside one unit only, so shuffling the lines of a text changes nothing.
+
+pub(crate) mod index;
+pub(crate) mod sentence;
+
+use std::borrow::Cow;
+use unicode_normalization::UnicodeNormalization;
+
+/// Class of a byte: part of a word.
+pub(crate) const WORD: u8 = 0;
+/// Class of a byte: white space.
+pub(crate) const SPACE: u8 = 1;
+/// Class of a byte: quote or backtick, skipped in comparisons.
+pub(crate) const QUOTE: u8 = 2;
+/// Class of a byte: punctuation that may stand inside a path token.
+pub(crate) const CONNECTOR: u8 = 3;
+/// Class of a byte: other punctuation and control characters.
+pub(crate) const OTHER: u8 = 4;
+/// Class of a byte: part of a non-ASCII character.
+pub(crate) const WIDE: u8 = 5;
+
+/// Class of every byte.
+pub(crate) static CLASS: [u8; 256] = classes();
+
+const fn classes() -> [u8; 256] {
+    let mut table = [OTHER; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let b = byte as u8;
+        table[byte] = match b {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' => WORD,
+            b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c => SPACE,
+            b'"' | b'\'' | b'`' => QUOTE,
+            b'/' | b'\\' | b'.' | b'-' | b'~' | b'@' | b'+' | b'%' => CONNECTOR,
+            0x80.. => WIDE,
+            _ => OTHER,
+        };
+        byte += 1;
+    }
+    table
+}
+
+/// True for characters that stand as words of their own (Han, kana, hangul, full-width forms of them).
+pub(crate) fn is_cjk(c: char) -> bool {
+    matches!(c,
+        '\u{1100}'..='\u{11ff}' | '\u{2e80}'..='\u{2fff}' | '\u{3005}'..='\u{3007}' | '\u{3021}'..='\u{302f}'
+        | '\u{3031}'..='\u{9fff}' | '\u{a960}'..='\u{a97f}' | '\u{ac00}'..='\u{d7ff}' | '\u{f900}'..='\u{faff}'
+        | '\u{20000}'..='\u{3ffff}')
+}
+
+/// True for non-ASCII quotation marks.
+pub(crate) fn is_wide_quote(c: char) -> bool {
+    matches!(
+        c,
+        '\u{2018}'..='\u{201f}' | '\u{ab}' | '\u{bb}' | '\u{2039}' | '\u{203a}' | '「' | '」' | '『' | '』'
+    )
+}
+
+fn is_zero_width(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' | '\u{ad}' | '\u{202a}'..='\u{202e}')
+}
+
+/// True where normalisation is sure to leave the character alone; everything else takes the slow path.
+fn is_stable(c: char) -> bool {
+    matches!(c, '\u{0}'..='\u{9f}' | '\u{c0}'..='\u{131}' | '\u{2010}' | '\u{2012}'..='\u{2016}'
+        | '\u{2018}'..='\u{2023}' | '\u{2026}' | '\u{2190}'..='\u{21ff}' | '\u{2200}'..='\u{222b}'
+        | '\u{2300}'..='\u{2328}' | '\u{2500}'..='\u{27bf}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}'
+        | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}'
+        | '\u{e000}'..='\u{f8ff}' | '\u{1f300}'..='\u{1faff}' | '\u{fffd}')
+}
+
+/// Brings a text to the form in which it is compared. Borrowed whenever nothing has to change.
+///
+/// The ellipsis `…` is left alone although NFKC spells it out: it delimits, and both spellings do.
+pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() || text.chars().all(is_stable) {
+        return Cow::Borrowed(text);
+    }
+    Cow::Owned(text.chars().filter(|c| !is_zero_width(*c)).nfkc().collect())
+}
+
+/// Decodes the escapes of JSON text (`\n`, `\"`, `\\`, `\u00e9`) so that the arguments of a call compare like the
+/// text they hold. Text without a backslash is borrowed; unknown escapes stay.
+pub fn unescape_json(text: &str) -> Cow<'_, str> {
+    if memchr::memchr(b'\\', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = memchr::memchr(b'\\', rest.as_bytes()) {
+        let (before, after) = rest.split_at(at);
+        out.push_str(before);
+        let mut chars = after.chars();
+        chars.next();
+        match chars.next() {
+            Some('n') => out.push('\n'),
+            Some('t') => out.push('\t'),
+            Some('r') => out.push('\r'),
+            Some('b' | 'f') => out.push(' '),
+            Some(c @ ('"' | '\\' | '/')) => out.push(c),
+            Some('u') => {
+                let (decoded, used) = decode_unicode_escape(after);
+                out.push(decoded);
+                rest = after.get(used..).unwrap_or("");
+                continue;
+            }
+            Some(c) => {
+                out.push('\\');
+                out.push(c);
+            }
+            None => out.push('\\'),
+        }
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    Cow::Owned(out)
+}
+
+/// Decodes `\uXXXX` (or a surrogate pair) at the start of `text`; gives the character and the bytes used.
+fn decode_unicode_escape(text: &str) -> (char, usize) {
+    let unit = |from: usize| -> Option<u32> {
+        if text.get(from..from + 2)? != "\\u" {
+            return None;
+        }
+        u32::from_str_radix(text.get(from + 2..from + 6)?, 16).ok()
+    };
+    let Some(high) = unit(0) else { return ('\\', 1) };
+    if (0xd800..0xdc00).contains(&high)
+        && let Some(low @ 0xdc00..0xe000) = unit(6)
+    {
+        let code = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+        return (char::from_u32(code).unwrap_or('\u{fffd}'), 12);
+    }
+    (char::from_u32(high).unwrap_or('\u{fffd}'), 6)
+}
+
+/// Lines longer than this are cut into units at sentence ends.
+const LONG_UNIT: usize = 800;
+/// A hard-wrapped line is at least this long; shorter lines end by themselves.
+const WRAP_MIN: usize = 50;
+/// A hard-wrapped line is at most this long.
+const WRAP_MAX: usize = 130;
+
+/// Iterator over the units of a text, as byte ranges.
+pub(crate) struct Units<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+/// The units of a text: lines, list items with their continuation lines, hard-wrapped sentences; long lines are cut
+/// at sentence ends. Every byte except line ends is in exactly one unit.
+pub(crate) fn units(text: &str) -> Units<'_> {
+    Units { text, at: 0 }
+}
+
+impl Iterator for Units<'_> {
+    type Item = (usize, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let bytes = self.text.as_bytes();
+        if self.at >= bytes.len() {
+            return None;
+        }
+        let start = self.at;
+        let mut line_start = start;
+        loop {
+            let end = memchr::memchr(b'\n', bytes.get(line_start..)?)
+                .map_or(bytes.len(), |found| line_start + found);
+            if end - start > LONG_UNIT {
+                if line_start > start {
+                    self.at = line_start;
+                    return Some((start, line_start - 1));
+                }
+                let cut = long_cut(bytes, start, end);
+                self.at = if cut == end { end + 1 } else { cut };
+                return Some((start, cut));
+            }
+            self.at = end + 1;
+            if end >= bytes.len() || !continues(bytes, line_start, end) {
+                return Some((start, end));
+            }
+            line_start = end + 1;
+        }
+    }
+}
+
+/// Where to cut a long line: after the last sentence end that keeps the unit below the limit, else after the first.
+fn long_cut(bytes: &[u8], start: usize, end: usize) -> usize {
+    let mut best = None;
+    for at in memchr::memchr3_iter(b'.', b'!', b'?', &bytes[start..end]) {
+        let after = start + at + 1;
+        if bytes.get(after) != Some(&b' ') {
+            continue;
+        }
+        if after - start > LONG_UNIT {
+            return best.unwrap_or(after);
+        }
+        best = Some(after);
+    }
+    if best.is_none()
+        && let Ok(text) = std::str::from_utf8(&bytes[start..end])
+    {
+        for (at, c) in text.char_indices() {
+            if matches!(c, '。' | '！' | '？') && at > LONG_UNIT / 4 {
+                return start + at + c.len_utf8();
+            }
+        }
+    }
+    match best {
+        Some(cut) if end - start > LONG_UNIT => cut,
+        _ => end,
+    }
+}
+
+/// Is the line after `end` the continuation of a hard-wrapped sentence on the line `start..end`?
+fn continues(bytes: &[u8], start: usize, end: usize) -> bool {
+    let length = end - start;
+    if !(WRAP_MIN..=WRAP_MAX).contains(&length) {
+        return false;
+    }
+    if matches!(
+        bytes.get(end.wrapping_sub(1)),
+        Some(b'.' | b'!' | b'?' | b':' | b';' | b'{' | b'}' | b'\r' | b'|')
+    ) {
+        return false;
+    }
+    let mut next = end + 1;
+    while let Some(b' ' | b'\t') = bytes.get(next) {
+        next += 1;
+    }
+    // A lower-case word followed by a space: prose going on, not a file name, a key or the next log line.
+    let word = bytes.get(next..).unwrap_or_default();
+    let letters = word.iter().take_while(|b| b.is_ascii_lowercase()).count();
+    letters > 0
+        && matches!(word.get(letters), Some(b' ' | b',' | b'.' | b'\n'))
+        && matches!(bytes.get(start), Some(b) if b.is_ascii_alphabetic() || matches!(b, b'-' | b'*' | b' ' | b'0'..=b'9'))
+}
+
+/// Sentences of one unit, as byte ranges without surrounding white space. Abbreviations, decimals and file names do
+/// not end a sentence.
+pub(crate) fn sentences(text: &str) -> Vec<(usize, usize)> {
+    let mut out = Vec::new();
+    let mut start = 0;
+    let mut push = |from: usize, to: usize| {
+        let piece = text.get(from..to).unwrap_or("");
+        let trimmed = piece.trim_start();
+        let lead = piece.len() - trimmed.len();
+        let trimmed = trimmed.trim_end();
+        if !trimmed.is_empty() {
+            out.push((from + lead, from + lead + trimmed.len()));
+        }
+    };
+    let mut chars = text.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        let ends = match c {
+            '。' | '！' | '？' => true,
+            '.' | '!' | '?' => {
+                let next = chars.peek().map(|(_, c)| *c);
+                next.is_none_or(|c| c.is_whitespace() || is_cjk(c))
+                    && !(c == '.' && is_abbreviation(text, at))
+            }
+            '\n' => false,
+            _ => false,
+        };
+        if ends {
+            let end = at + c.len_utf8();
+            push(start, end);
+            start = end;
+        }
+    }
+    push(start, text.len());
+    out
+}
+
+fn is_abbreviation(text: &str, dot: usize) -> bool {
+    let before = text.get(..dot).unwrap_or("");
+    let word = before.rsplit(|c: char| c.is_whitespace() || c == '(').next().unwrap_or("");
+    matches!(
+        word,
+        "e.g" | "i.e" | "etc" | "vs" | "cf" | "approx" | "resp" | "Mr" | "Dr" | "no" | "No" | "eg" | "ie"
+    ) || (word.len() <= 2
+        && !word.is_empty()
+        && word.bytes().all(|b| b.is_ascii_digit())
+        && before.trim() == word)
+}
+
+/// A number as written, with its unit.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Quantity {
+    /// Digits as written, thousands separators included.
+    pub(crate) raw: String,
+    /// Digits without thousands separators.
+    pub(crate) number: String,
+    /// Unit as written; empty when there is none.
+    pub(crate) raw_unit: String,
+    /// Unit in its one spelling; empty when there is none.
+    pub(crate) unit: &'static str,
+    /// Byte range in the text it was read from.
+    pub(crate) start: usize,
+    /// End of the byte range.
+    pub(crate) end: usize,
+}
+
+/// Spellings of units, sorted by nothing: each maps to one spelling. A unit of a single letter is taken only when
+/// written right after the digits, except `s`, `h` and `B`.
+const UNITS: &[(&str, &str)] = &[
+    ("ms", "ms"),
+    ("msec", "ms"),
+    ("msecs", "ms"),
+    ("millis", "ms"),
+    ("millisecond", "ms"),
+    ("milliseconds", "ms"),
+    ("毫秒", "ms"),
+    ("ミリ秒", "ms"),
+    ("us", "us"),
+    ("µs", "us"),
+    ("μs", "us"),
+    ("microseconds", "us"),
+    ("ns", "ns"),
+    ("nanoseconds", "ns"),
+    ("s", "s"),
+    ("sec", "s"),
+    ("secs", "s"),
+    ("second", "s"),
+    ("seconds", "s"),
+    ("秒", "s"),
+    ("min", "min"),
+    ("mins", "min"),
+    ("minute", "min"),
+    ("minutes", "min"),
+    ("分钟", "min"),
+    ("分", "min"),
+    ("h", "h"),
+    ("hr", "h"),
+    ("hrs", "h"),
+    ("hour", "h"),
+    ("hours", "h"),
+    ("小时", "h"),
+    ("時間", "h"),
+    ("day", "day"),
+    ("days", "day"),
+    ("天", "day"),
+    ("week", "week"),
+    ("weeks", "week"),
+    ("month", "month"),
+    ("months", "month"),
+    ("B", "B"),
+    ("byte", "B"),
+    ("bytes", "B"),
+    ("字节", "B"),
+    ("KB", "KB"),
+    ("kB", "KB"),
+    ("kb", "KB"),
+    ("kilobytes", "KB"),
+    ("KiB", "KiB"),
+    ("MB", "MB"),
+    ("mb", "MB"),
+    ("megabytes", "MB"),
+    ("MiB", "MiB"),
+    ("GB", "GB"),
+    ("gb", "GB"),
+    ("gigabytes", "GB"),
+    ("GiB", "GiB"),
+    ("TB", "TB"),
+    ("TiB", "TiB"),
+    ("percent", "%"),
+    ("pct", "%"),
+    ("k", "k"),
+    ("K", "k"),
+    ("M", "M"),
+    ("px", "px"),
+    ("pixels", "px"),
+    ("Hz", "Hz"),
+    ("kHz", "kHz"),
+    ("MHz", "MHz"),
+    ("GHz", "GHz"),
+    ("fps", "fps"),
+    ("rps", "rps"),
+    ("qps", "qps"),
+    ("token", "tokens"),
+    ("tokens", "tokens"),
+    ("retries", "retries"),
+    ("attempts", "attempts"),
+    ("workers", "workers"),
+    ("threads", "threads"),
+    ("connections", "connections"),
+    ("replicas", "replicas"),
+];
+
+fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
+    if matches!(word, "k" | "K" | "M") && !attached {
+        return None;
+    }
+    UNITS.iter().find(|(spelling, _)| *spelling == word).map(|(_, unit)| *unit)
+}
+
+/// Reads a number with its unit at `at`, which must be at a digit whose left neighbour is not part of a word or
+/// number. `None` when what stands there is not a number by itself (`3d7f`, `1.2.3`, `2024-01-02`, `12:30`).
+pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
+    let bytes = text.as_bytes();
+    if at > 0 {
+        let before = bytes.get(at - 1).copied()?;
+        let before2 = at.checked_sub(2).and_then(|i| bytes.get(i)).copied().unwrap_or(b' ');
+        if CLASS[before as usize] == WORD {
+            return None;
+        }
+        // `1.5`, `1,500`, `v-2`, `a/3`, `x#3`: a piece of something longer.
+        if matches!(before, b'.' | b',' | b'-' | b'/' | b'#' | b':') && CLASS[before2 as usize] == WORD {
+            return None;
+        }
+        if matches!(before, b'#' | b'.') {
+            return None;
+        }
+    }
+    let digit = |i: usize| bytes.get(i).is_some_and(u8::is_ascii_digit);
+    let mut end = at;
+    while digit(end) {
+        end += 1;
+    }
+    if end == at {
+        return None;
+    }
+    let mut number = text.get(at..end)?.to_owned();
+    while matches!(bytes.get(end), Some(b',' | b'_'))
+        && digit(end + 1)
+        && digit(end + 2)
+        && digit(end + 3)
+        && !digit(end + 4)
+        && end - at <= 24
+    {
+        number.push_str(text.get(end + 1..end + 4)?);
+        end += 4;
+    }
+    if bytes.get(end) == Some(&b'.') && digit(end + 1) {
+        let from = end;
+        end += 1;
+        while digit(end) {
+            end += 1;
+        }
+        number.push_str(text.get(from..end)?);
+    }
+    let raw = text.get(at..end)?.to_owned();
+    let mut quantity = Quantity { raw, number, raw_unit: String::new(), unit: "", start: at, end };
+    if bytes.get(end) == Some(&b'%') {
+        quantity.raw_unit = "%".to_owned();
+        quantity.unit = "%";
+        quantity.end = end + 1;
+        return Some(quantity);
+    }
+    // Unit right after the digits.
+    let attached = unit_word(text, end);
+    if !attached.is_empty() {
+        let unit = unit_of(attached, true)?;
+        attached.clone_into(&mut quantity.raw_unit);
+        quantity.unit = unit;
+        quantity.end = end + attached.len();
+        if unit == "k" {
+            // `128k tokens`: the magnitude belongs to the number.
+            let word = unit_word(text, quantity.end + 1);
+            if bytes.get(quantity.end) == Some(&b' ') && unit_of(word, false) == Some("tokens") {
+                quantity.raw_unit = format!("{attached} {word}");
+                quantity.unit = "k tokens";
+                quantity.end += 1 + word.len();
+            }
+        }
+    } else if bytes.get(end) == Some(&b' ') || (bytes.get(end) == Some(&b'-') && quantity.raw.len() < 6) {
+        let word = unit_word(text, end + 1);
+        if let Some(unit) = unit_of(word, false) {
+            word.clone_into(&mut quantity.raw_unit);
+            quantity.unit = unit;
+            quantity.end = end + 1 + word.len();
+        }
+    }
+    // A piece of a version, date, time, range of a path or identifier is no number of its own.
+    let next = bytes.get(quantity.end).copied().unwrap_or(b' ');
+    let next2 = bytes.get(quantity.end + 1).copied().unwrap_or(b' ');
+    if (CLASS[next as usize] == WORD)
+        || (matches!(next, b'.' | b':' | b'-' | b'/' | b',') && next2.is_ascii_digit())
+        || (matches!(next, b'.' | b'/' | b'-') && CLASS[next2 as usize] == WORD && quantity.unit.is_empty())
+    {
+        return None;
+    }
+    Some(quantity)
+}
+
+/// The word a unit could be, at `at`: ASCII letters, or one of the CJK units.
+fn unit_word(text: &str, at: usize) -> &str {
+    let rest = text.get(at..).unwrap_or("");
+    let ascii = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    if ascii > 0 {
+        let after = rest.as_bytes().get(ascii).copied().unwrap_or(b' ');
+        // `ms2`, `min_size`: not a unit.
+        return if after.is_ascii_digit() || after == b'_' {
+            rest.get(..ascii + 1).unwrap_or("")
+        } else {
+            rest.get(..ascii).unwrap_or("")
+        };
+    }
+    for wide in ["毫秒", "ミリ秒", "秒", "分钟", "分", "小时", "時間", "天", "字节", "µs", "μs"]
+    {
+        if rest.starts_with(wide) {
+            return rest.get(..wide.len()).unwrap_or("");
+        }
+    }
+    let next = rest.as_bytes().first().copied().unwrap_or(b' ');
+    if next == b'_' { rest.get(..1).unwrap_or("") } else { "" }
+}
+
+/// Words that may stand between a key and its number.
+const BETWEEN: &[&str] = &[
+    "is",
+    "are",
+    "was",
+    "were",
+    "to",
+    "of",
+    "at",
+    "be",
+    "set",
+    "now",
+    "from",
+    "value",
+    "currently",
+    "remains",
+    "stays",
+    "should",
+    "must",
+    "by",
+    "default",
+    "defaults",
+    "equals",
+    "as",
+    "a",
+    "the",
+    "raised",
+    "lowered",
+    "increased",
+    "decreased",
+    "reduced",
+    "changed",
+    "bumped",
+    "updated",
+    "kept",
+    "still",
+    "has",
+    "been",
+    "being",
+    "will",
+    "needs",
+    "final",
+    "new",
+    "old",
+    "previously",
+    "originally",
+    "first",
+    "then",
+    "later",
+    "actually",
+    "back",
+    "up",
+    "down",
+    "max",
+    "maximum",
+    "about",
+    "around",
+    "exactly",
+    "only",
+    "just",
+    "capped",
+    "limited",
+    "restored",
+    "reverted",
+];
+
+/// Words that make the number after them the former one.
+const FORMER: &[&str] = &["from", "was", "were", "not", "previously", "originally", "old"];
+
+/// The numbers a key is given in the text right after it (`from` is the end of the key): `retry_limit: 3`,
+/// `retry_limit = 3`, `raised retry_limit from 3 to 5`. The flag says that the number is the former one. At most
+/// three numbers, nothing past the clause or the sixth word.
+pub(crate) fn bound_numbers(text: &str, from: usize) -> Vec<(Quantity, bool)> {
+    let mut out: Vec<(Quantity, bool)> = Vec::new();
+    let bytes = text.as_bytes();
+    let mut at = from;
+    let mut words = 0;
+    let mut former = false;
+    // `timeout.connect: 5` or `size_max`: the key goes on, so it is another key.
+    if let Some(next) = bytes.get(at)
+        && (CLASS[*next as usize] == WORD
+            || (matches!(next, b'.' | b'-' | b'/' | b'[')
+                && bytes.get(at + 1).is_some_and(|b| CLASS[*b as usize] == WORD)))
+    {
+        return out;
+    }
+    while let Some(byte) = bytes.get(at).copied() {
+        if at - from > 120 || out.len() == 3 {
+            break;
+        }
+        match byte {
+            b'0'..=b'9' => {
+                let Some(quantity) = quantity_at(text, at) else { break };
+                at = quantity.end;
+                out.push((quantity, former));
+                former = false;
+                words = 0;
+                // Go on only for a chain: `3 to 5`, `3 -> 5`.
+                let rest = text.get(at..).unwrap_or("").trim_start();
+                if !(rest.starts_with("to ")
+                    || rest.starts_with("->")
+                    || rest.starts_with("=>")
+                    || rest.starts_with('→'))
+                {
+                    break;
+                }
+                if let Some(last) = out.last_mut() {
+                    last.1 = true;
+                }
+            }
+            b'a'..=b'z' | b'A'..=b'Z' | b'_' => {
+                let end = at
+                    + bytes
+                        .get(at..)
+                        .unwrap_or_default()
+                        .iter()
+                        .take_while(|b| CLASS[**b as usize] == WORD)
+                        .count();
+                let word = text.get(at..end).unwrap_or("").to_ascii_lowercase();
+                words += 1;
+                if words > 6 || !BETWEEN.contains(&word.as_str()) && !FORMER.contains(&word.as_str()) {
+                    break;
+                }
+                former = FORMER.contains(&word.as_str());
+                at = end;
+            }
+            b' ' | b'\t' | b'"' | b'\'' | b'`' | b':' | b'=' | b'-' | b'>' | b'<' | b'(' | b'*' | b'|'
+            | b'~' => at += 1,
+            WIDE_START.. => {
+                let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
+                if !matches!(
+                    c,
+                    '→' | '为'
+                        | '是'
+                        | '改'
+                        | '成'
+                        | '设'
+                        | '到'
+                        | '从'
+                        | '由'
+                        | '調'
+                        | '整'
+                        | '调'
+                        | 'を'
+                        | 'は'
+                        | 'に'
+                        | 'が'
+                        | '≤'
+                        | '≥'
+                        | '：'
+                        | '“'
+                        | '”'
+                        | '默'
+                        | '认'
+                ) {
+                    break;
+                }
+                if matches!(c, '从' | '由') {
+                    former = true;
+                }
+                at += c.len_utf8();
+            }
+            _ => break,
+        }
+    }
+    out
+}
+
+const WIDE_START: u8 = 0x80;
+
+/// Where white space is squeezed to single spaces: the canonical form of commands and sentences.
+pub(crate) fn collapse(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for word in text.split_whitespace() {
+        if !out.is_empty() {
+            out.push(' ');
+        }
+        out.push_str(word);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests;

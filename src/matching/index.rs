@@ -1,0 +1,673 @@
+//! The lookup structure: all needles of a session in one table, any text searched in one pass.
+//!
+//! Three kinds of needle:
+//!
+//! * **phrases** (atoms, value keys, entities of sentences, paths with unusual characters) are runs of tokens. They
+//!   stand in a trie over *tokens*, not bytes: a match begins and ends at a token border by construction (`a.rs` is
+//!   not in `data.rs`, `88` not in `889`), a text token that no needle holds costs one failed table lookup, and
+//!   overlapping matches are all found;
+//! * **words** of sentences, with postings to the sentences that hold them;
+//! * **path suffixes**, looked up with the whole path token that stands in the text.
+//!
+//! Cost of a search is the length of the text plus its hits; it does not grow with the number of needles.
+
+use super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WORD, is_cjk, is_wide_quote, normalise, units};
+use rustc_hash::FxHashMap;
+
+/// What may not touch a phrase, beyond the word border that always holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Border {
+    /// Only the word border.
+    Word,
+    /// Neither side may go on with `.`, `-`, `:`, `/` and the like directly followed by a word: versions, hex, URLs.
+    Tight,
+    /// Like a word, but neither side may go on with `-`, `.`, `::` and a word: symbols, keys, ticket keys, commands.
+    Name,
+    /// A whole path token: neither side may go on with a part of a path.
+    Path,
+}
+
+/// Phrases end here; the number is the caller's.
+#[derive(Debug, Clone, Copy)]
+struct Terminal {
+    phrase: u32,
+    border: Border,
+}
+
+#[derive(Debug, Default)]
+struct Entry {
+    /// Word in lower case (ASCII fold).
+    folded: Box<str>,
+    /// Next entry with the same hash, plus one.
+    next: u32,
+    /// Exact spellings with their token ids.
+    exact: Vec<(Box<str>, u32)>,
+    /// Sentences that hold the word: (sentence, slot).
+    postings: Vec<(u32, u8)>,
+}
+
+const NONE: u32 = u32::MAX;
+/// Token ids below this are ASCII punctuation (and the space) themselves.
+const FIRST_WORD: u32 = 128;
+const SPACE_TOKEN: u32 = 32;
+
+/// All needles of a session.
+#[derive(Debug, Default)]
+pub(crate) struct Index {
+    words: FxHashMap<u64, u32>,
+    entries: Vec<Entry>,
+    /// One bit per hash prefix: most words of a text belong to no needle.
+    filter: Vec<u64>,
+    edges: FxHashMap<(u32, u32), u32>,
+    terminals: Vec<Vec<Terminal>>,
+    /// Trie node that a token leads to from the root.
+    roots: Vec<u32>,
+    suffixes: FxHashMap<u64, u32>,
+    suffix_texts: Vec<Box<str>>,
+    bare: bool,
+}
+
+/// What a search reports, in order of the text. Offsets are bytes of the normalised text.
+pub(crate) trait Sink {
+    /// A unit begins.
+    fn unit(&mut self, text: &str, start: usize, end: usize);
+    /// A phrase stands here.
+    fn phrase(&mut self, phrase: u32, start: usize, end: usize);
+    /// A word of a sentence stands here.
+    fn word(&mut self, sentence: u32, slot: u8);
+    /// A number begins here.
+    fn number(&mut self, text: &str, start: usize);
+    /// A path token that is a known suffix stands here.
+    fn suffix(&mut self, suffix: u32, text: &str, start: usize, end: usize);
+    /// A path token with a directory that is no known suffix, but whose last component is the given known one.
+    fn stray(&mut self, basename: u32, token: &str);
+    /// The unit ends.
+    fn unit_end(&mut self, text: &str, start: usize, end: usize);
+}
+
+impl Index {
+    pub(crate) fn new() -> Self {
+        Self {
+            filter: vec![0; 1024],
+            roots: vec![NONE; FIRST_WORD as usize],
+            terminals: vec![Vec::new()],
+            ..Self::default()
+        }
+    }
+
+    /// Adds a phrase under a number of the caller's choice. A phrase without a token is ignored.
+    pub(crate) fn add_phrase(&mut self, text: &str, phrase: u32, border: Border) {
+        let text = normalise(text.trim());
+        let mut node = NONE;
+        for token in tokens(&text) {
+            let id = match token {
+                Token::Word(word) => self.intern(word),
+                Token::Mark(mark) => u32::from(if mark == b'\\' { b'/' } else { mark }),
+            };
+            node = if node == NONE {
+                let next = self.terminals.len() as u32;
+                match self.roots.get_mut(id as usize) {
+                    Some(root) if *root == NONE => {
+                        *root = next;
+                        self.terminals.push(Vec::new());
+                        next
+                    }
+                    Some(root) => *root,
+                    None => return,
+                }
+            } else {
+                let next = self.terminals.len() as u32;
+                let found = *self.edges.entry((node, id)).or_insert(next);
+                if found == next {
+                    self.terminals.push(Vec::new());
+                }
+                found
+            };
+        }
+        if node != NONE
+            && let Some(list) = self.terminals.get_mut(node as usize)
+        {
+            list.push(Terminal { phrase, border });
+        }
+    }
+
+    /// Adds a word of a sentence; `word` is lower case.
+    pub(crate) fn add_word(&mut self, word: &str, sentence: u32, slot: u8) {
+        let entry = self.entry(word);
+        if let Some(entry) = self.entries.get_mut(entry) {
+            entry.postings.push((sentence, slot));
+        }
+    }
+
+    /// Adds a path suffix (`src/a.rs`, `a.rs`, `/repo/src/a.rs`); the same text gives the same number.
+    pub(crate) fn add_suffix(&mut self, suffix: &str) -> u32 {
+        let mut hash = hash_path(suffix.as_bytes());
+        while let Some(found) = self.suffixes.get(&hash) {
+            if self.suffix_texts.get(*found as usize).is_some_and(|text| **text == *suffix) {
+                return *found;
+            }
+            hash = hash.wrapping_add(1);
+        }
+        let id = self.suffix_texts.len() as u32;
+        self.bare |= !suffix.contains(['.', '/']);
+        self.suffix_texts.push(suffix.into());
+        self.suffixes.insert(hash, id);
+        id
+    }
+
+    /// Text of a suffix.
+    pub(crate) fn suffix_text(&self, suffix: u32) -> &str {
+        self.suffix_texts.get(suffix as usize).map_or("", |text| text)
+    }
+
+    /// The number of a suffix, if it is known.
+    pub(crate) fn suffix(&self, text: &str) -> Option<u32> {
+        let mut hash = hash_path(text.as_bytes());
+        while let Some(found) = self.suffixes.get(&hash) {
+            if self.suffix_texts.get(*found as usize).is_some_and(|known| **known == *text) {
+                return Some(*found);
+            }
+            hash = hash.wrapping_add(1);
+        }
+        None
+    }
+
+    fn intern(&mut self, word: &str) -> u32 {
+        let at = self.entry(&word.to_ascii_lowercase());
+        let id = self.roots.len() as u32;
+        let Some(entry) = self.entries.get_mut(at) else { return NONE };
+        if let Some((_, known)) = entry.exact.iter().find(|(text, _)| **text == *word) {
+            return *known;
+        }
+        entry.exact.push((word.into(), id));
+        self.roots.push(NONE);
+        id
+    }
+
+    /// Position of the entry of a word in lower case.
+    fn entry(&mut self, folded: &str) -> usize {
+        let hash = hash_word(folded.as_bytes(), 0, folded.len());
+        if let Some(bits) = self.filter.get_mut((hash >> 58) as usize * 16 + ((hash >> 54) as usize & 15)) {
+            *bits |= 1 << ((hash >> 48) & 63);
+        }
+        let first = self.words.get(&hash).copied().unwrap_or(NONE);
+        let mut at = first;
+        while let Some(entry) = self.entries.get(at as usize) {
+            if *entry.folded == *folded {
+                return at as usize;
+            }
+            at = entry.next.wrapping_sub(1);
+        }
+        let new = self.entries.len();
+        self.entries.push(Entry { folded: folded.into(), next: first.wrapping_add(1), ..Entry::default() });
+        self.words.insert(hash, new as u32);
+        new
+    }
+
+    #[inline]
+    fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<&Entry> {
+        let bits =
+            self.filter.get((hash >> 58) as usize * 16 + ((hash >> 54) as usize & 15)).copied().unwrap_or(0);
+        if bits & (1 << ((hash >> 48) & 63)) == 0 {
+            return None;
+        }
+        let mut at = self.words.get(&hash).copied()?;
+        let word = bytes.get(start..end)?;
+        while let Some(entry) = self.entries.get(at as usize) {
+            if entry.folded.as_bytes().eq_ignore_ascii_case(word) {
+                return Some(entry);
+            }
+            at = entry.next.wrapping_sub(1);
+        }
+        None
+    }
+
+    /// Searches a text.
+    pub(crate) fn search(&self, text: &str, sink: &mut impl Sink) {
+        let text = normalise(text);
+        let mut walk = Walk {
+            index: self,
+            text: &text,
+            active: Vec::new(),
+            run: NONE as usize,
+            slash: false,
+            dot: false,
+            pair: None,
+        };
+        for (start, end) in units(&text) {
+            sink.unit(&text, start, end);
+            walk.unit(start, end, sink);
+            sink.unit_end(&text, start, end);
+        }
+    }
+}
+
+/// State of one search.
+struct Walk<'i, 't> {
+    index: &'i Index,
+    text: &'t str,
+    /// Trie nodes under way, with the start of each.
+    active: Vec<(u32, usize)>,
+    /// Start of the path token under way.
+    run: usize,
+    slash: bool,
+    dot: bool,
+    pair: Option<(usize, usize)>,
+}
+
+const NO_RUN: usize = NONE as usize;
+
+impl Walk<'_, '_> {
+    fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+        let bytes = self.text.as_bytes();
+        self.active.clear();
+        self.run = NO_RUN;
+        self.pair = None;
+        let mut at = start;
+        while at < end {
+            let byte = bytes[at];
+            match CLASS[byte as usize] {
+                WORD => {
+                    let from = at;
+                    at += 1;
+                    while at < end && CLASS[bytes[at] as usize] == WORD {
+                        at += 1;
+                    }
+                    if at < end && bytes[at] >= 0x80 {
+                        at = self.wide_word_end(at, end);
+                    }
+                    self.word(from, at, sink);
+                }
+                SPACE => {
+                    self.end_run(at, sink);
+                    at += 1;
+                    while at < end && CLASS[bytes[at] as usize] == SPACE {
+                        at += 1;
+                    }
+                    if !self.active.is_empty() {
+                        self.advance(SPACE_TOKEN, at, sink);
+                    }
+                }
+                QUOTE => {
+                    self.end_run(at, sink);
+                    at += 1;
+                }
+                CONNECTOR => {
+                    if self.run == NO_RUN {
+                        self.run = at;
+                        self.slash = false;
+                        self.dot = false;
+                    }
+                    self.slash |= matches!(byte, b'/' | b'\\');
+                    self.dot |= byte == b'.';
+                    at += 1;
+                    self.mark(if byte == b'\\' { b'/' } else { byte }, at - 1, at, sink);
+                }
+                OTHER => {
+                    self.end_run(at, sink);
+                    at += 1;
+                    self.mark(byte, at - 1, at, sink);
+                }
+                _ => at = self.wide(at, end, sink),
+            }
+        }
+        self.end_run(end, sink);
+    }
+
+    /// End of a word that goes on with non-ASCII letters.
+    fn wide_word_end(&self, at: usize, end: usize) -> usize {
+        let rest = self.text.get(at..end).unwrap_or("");
+        at + rest
+            .char_indices()
+            .find(|(_, c)| is_cjk(*c) || !(c.is_alphanumeric() || *c == '_'))
+            .map_or(rest.len(), |(offset, _)| offset)
+    }
+
+    fn wide(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return at + 1 };
+        let next = at + c.len_utf8();
+        if is_cjk(c) {
+            self.end_run(at, sink);
+            let bytes = self.text.as_bytes();
+            if let Some((from, to)) = self.pair
+                && to == at
+            {
+                let hash = hash_word(bytes, from, next);
+                if let Some(entry) = self.index.lookup(bytes, from, next, hash) {
+                    for (sentence, slot) in &entry.postings {
+                        sink.word(*sentence, *slot);
+                    }
+                }
+            }
+            self.pair = Some((at, next));
+            let hash = hash_word(bytes, at, next);
+            let entry = self.index.lookup(bytes, at, next, hash);
+            self.token(entry, at, next, sink);
+            return next;
+        }
+        if c.is_alphanumeric() {
+            let to = self.wide_word_end(at, end);
+            self.word(at, to, sink);
+            return to;
+        }
+        self.end_run(at, sink);
+        if !is_wide_quote(c) && !self.active.is_empty() {
+            if c.is_whitespace() {
+                self.advance(SPACE_TOKEN, next, sink);
+            } else {
+                self.active.clear();
+            }
+        }
+        next
+    }
+
+    #[inline]
+    fn word(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+        let bytes = self.text.as_bytes();
+        if self.run == NO_RUN {
+            self.run = start;
+            self.slash = false;
+            self.dot = false;
+        }
+        if bytes[start].is_ascii_digit() {
+            sink.number(self.text, start);
+        }
+        let hash = hash_word(bytes, start, end);
+        let entry = self.index.lookup(bytes, start, end, hash);
+        if let Some(entry) = entry {
+            for (sentence, slot) in &entry.postings {
+                sink.word(*sentence, *slot);
+            }
+        }
+        self.token(entry, start, end, sink);
+    }
+
+    fn token(&mut self, entry: Option<&Entry>, start: usize, end: usize, sink: &mut impl Sink) {
+        let word = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let id = entry
+            .and_then(|entry| entry.exact.iter().find(|(text, _)| text.as_bytes() == word))
+            .map(|(_, id)| *id);
+        match id {
+            Some(id) => {
+                if !self.active.is_empty() {
+                    self.advance(id, end, sink);
+                }
+                self.begin(id, start, end, sink);
+            }
+            None => self.active.clear(),
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, byte: u8, start: usize, end: usize, sink: &mut impl Sink) {
+        let id = u32::from(byte);
+        if !self.active.is_empty() {
+            self.advance(id, end, sink);
+        }
+        self.begin(id, start, end, sink);
+    }
+
+    #[inline]
+    fn begin(&mut self, id: u32, start: usize, end: usize, sink: &mut impl Sink) {
+        let root = self.index.roots.get(id as usize).copied().unwrap_or(NONE);
+        if root != NONE {
+            self.active.push((root, start));
+            self.report(root, start, end, sink);
+        }
+    }
+
+    fn advance(&mut self, id: u32, end: usize, sink: &mut impl Sink) {
+        let mut active = std::mem::take(&mut self.active);
+        active.retain_mut(|(node, start)| match self.index.edges.get(&(*node, id)) {
+            Some(next) => {
+                *node = *next;
+                self.report(*next, *start, end, sink);
+                true
+            }
+            None => false,
+        });
+        self.active = active;
+    }
+
+    fn report(&self, node: u32, start: usize, end: usize, sink: &mut impl Sink) {
+        for terminal in self.index.terminals.get(node as usize).into_iter().flatten() {
+            if bordered(self.text, start, end, terminal.border) {
+                sink.phrase(terminal.phrase, start, end);
+            }
+        }
+    }
+
+    #[inline]
+    fn end_run(&mut self, end: usize, sink: &mut impl Sink) {
+        if self.run == NO_RUN {
+            return;
+        }
+        let start = std::mem::replace(&mut self.run, NO_RUN);
+        if (self.slash || self.dot || self.index.bare) && !self.index.suffix_texts.is_empty() {
+            self.path(start, end, sink);
+        }
+    }
+
+    /// Looks a path token up.
+    fn path(&self, start: usize, end: usize, sink: &mut impl Sink) {
+        let bytes = self.text.as_bytes();
+        let mut to = end;
+        while to > start && matches!(bytes[to - 1], b'.' | b'/' | b'-' | b'~' | b'@' | b'%' | b'\\') {
+            to -= 1;
+        }
+        let mut from = start;
+        while from < to && matches!(bytes[from], b'@' | b'+' | b'-' | b'%') {
+            from += 1;
+        }
+        if from >= to {
+            return;
+        }
+        if !self.slash {
+            if !self.dot && !self.index.bare {
+                return;
+            }
+            if let Some(suffix) = self.text.get(from..to).and_then(|token| self.index.suffix(token)) {
+                sink.suffix(suffix, self.text, from, to);
+            }
+            return;
+        }
+        let colon = start.checked_sub(1).and_then(|i| bytes.get(i)).copied() == Some(b':');
+        let Some(raw) = self.text.get(from..to) else { return };
+        let owned;
+        let mut token = raw;
+        if memchr::memchr(b'\\', raw.as_bytes()).is_some() || raw.contains("//") || raw.contains("/./") {
+            let mut clean = String::with_capacity(raw.len());
+            for c in raw.chars() {
+                let c = if c == '\\' { '/' } else { c };
+                if c == '/' && clean.ends_with('/') {
+                    continue;
+                }
+                if c == '/' && clean.ends_with("/.") {
+                    clean.pop();
+                    continue;
+                }
+                clean.push(c);
+            }
+            owned = clean;
+            token = &owned;
+        }
+        if colon {
+            let before = self.text.get(..start - 1).unwrap_or("");
+            let scheme = before.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
+            if raw.starts_with("//") && scheme > 1 {
+                if before.ends_with("file") {
+                    self.lookup_path(token, from, to, sink);
+                }
+                return; // a URL is no path
+            }
+            if scheme == 1
+                && let Some(drive) = before.chars().next_back()
+            {
+                let full = format!("{}:{token}", drive.to_ascii_uppercase());
+                if let Some(suffix) = self.index.suffix(&full) {
+                    sink.suffix(suffix, self.text, from - 2, to);
+                    return;
+                }
+            }
+        }
+        self.lookup_path(token, from, to, sink);
+    }
+
+    fn lookup_path(&self, token: &str, from: usize, to: usize, sink: &mut impl Sink) {
+        let mut token = token;
+        loop {
+            if let Some(suffix) = self.index.suffix(token) {
+                sink.suffix(suffix, self.text, from, to);
+                return;
+            }
+            token = match token
+                .strip_prefix("./")
+                .or_else(|| token.strip_prefix("../"))
+                .or_else(|| token.strip_prefix(".../"))
+            {
+                Some(rest) => rest,
+                None => break,
+            };
+        }
+        // `a/src/x.rs` and `b/src/x.rs` of a diff.
+        if let Some(rest) = token.strip_prefix("a/").or_else(|| token.strip_prefix("b/"))
+            && let Some(suffix) = self.index.suffix(rest)
+        {
+            sink.suffix(suffix, self.text, from, to);
+            return;
+        }
+        let Some((dir, name)) = token.rsplit_once('/') else {
+            return;
+        };
+        if let Some(basename) = self.index.suffix(name) {
+            // `a.rs/b.rs` names two files, not a directory.
+            let parent = dir.rsplit('/').next().unwrap_or("");
+            if parent.contains('.') && self.index.suffix(parent).is_some() {
+                for part in token.split('/') {
+                    if let Some(suffix) = self.index.suffix(part) {
+                        sink.suffix(suffix, self.text, from, to);
+                    }
+                }
+                return;
+            }
+            sink.stray(basename, token);
+        }
+    }
+}
+
+/// Does the phrase at `start..end` stand alone, under its rule?
+fn bordered(text: &str, start: usize, end: usize, border: Border) -> bool {
+    let bytes = text.as_bytes();
+    let at = |i: usize| bytes.get(i).copied().unwrap_or(b' ');
+    let before = if start > 0 { at(start - 1) } else { b' ' };
+    let before2 = if start > 1 { at(start - 2) } else { b' ' };
+    let (after, after2) = (at(end), at(end + 1));
+    let word = |b: u8| CLASS[b as usize] == WORD;
+    match border {
+        Border::Word => true,
+        Border::Name => {
+            let joins = |b: u8, far: u8| match b {
+                b'-' | b'.' => word(far),
+                b':' => far == b':',
+                _ => false,
+            };
+            // A sentence end is no continuation: `.` must be followed by a word directly.
+            !(joins(before, before2) || joins(after, after2))
+        }
+        Border::Path => {
+            let left = matches!(before, b'/' | b'\\' | b'-' | b'.' | b'~' | b'@' | b'+') || word(before);
+            let right = matches!(after, b'/' | b'\\' | b'-' | b'.' | b'+') && word(after2);
+            !(left || right)
+        }
+        Border::Tight => {
+            let left = matches!(before, b'.' | b'-' | b'+' | b'%' | b'&') && word(before2) && before != b'-'
+                || before == b'-' && word(before2) && !before2.is_ascii_alphabetic();
+            let right =
+                matches!(after, b'.' | b'-' | b'/' | b'?' | b'#' | b'=' | b'&' | b'%' | b'+' | b'~' | b':')
+                    && word(after2);
+            !(left || right)
+        }
+    }
+}
+
+/// A token of a phrase.
+enum Token<'t> {
+    Word(&'t str),
+    Mark(u8),
+}
+
+/// Tokens of a phrase, by the same rules as a search: inner white space is one token, quotes are skipped.
+fn tokens(text: &str) -> Vec<Token<'_>> {
+    let mut out = Vec::new();
+    let mut at = 0;
+    let bytes = text.as_bytes();
+    while at < bytes.len() {
+        match CLASS[bytes[at] as usize] {
+            WORD | super::WIDE => {
+                let rest = text.get(at..).unwrap_or("");
+                let Some(first) = rest.chars().next() else { break };
+                if !first.is_alphanumeric() && first != '_' && !is_cjk(first) {
+                    at += first.len_utf8();
+                    continue;
+                }
+                let length = if is_cjk(first) {
+                    first.len_utf8()
+                } else {
+                    rest.char_indices()
+                        .find(|(_, c)| is_cjk(*c) || !(c.is_alphanumeric() || *c == '_'))
+                        .map_or(rest.len(), |(offset, _)| offset)
+                };
+                if let Some(word) = rest.get(..length) {
+                    out.push(Token::Word(word));
+                }
+                at += length.max(1);
+            }
+            SPACE => {
+                while at < bytes.len() && CLASS[bytes[at] as usize] == SPACE {
+                    at += 1;
+                }
+                out.push(Token::Mark(SPACE_TOKEN as u8));
+            }
+            QUOTE => at += 1,
+            _ => {
+                out.push(Token::Mark(bytes[at]));
+                at += 1;
+            }
+        }
+    }
+    out
+}
+
+const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
+
+/// Hash of a word with ASCII case folded away; other distinctions are left to the comparison that follows.
+#[inline]
+fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
+    hash_chunks::<0x2020_2020_2020_2020>(bytes, start, end)
+}
+
+fn hash_path(bytes: &[u8]) -> u64 {
+    hash_chunks::<0>(bytes, 0, bytes.len())
+}
+
+#[inline]
+fn hash_chunks<const FOLD: u64>(bytes: &[u8], start: usize, end: usize) -> u64 {
+    let mut hash = (end - start) as u64;
+    let mut at = start;
+    while at < end {
+        let length = (end - at).min(8);
+        let chunk = match bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+            Some(eight) => u64::from_le_bytes(eight) & (u64::MAX >> (64 - 8 * length)),
+            None => bytes
+                .get(at..end)
+                .unwrap_or_default()
+                .iter()
+                .rev()
+                .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
+        };
+        let fold = FOLD & (u64::MAX >> (64 - 8 * length));
+        hash = (hash.rotate_left(5) ^ (chunk | fold)).wrapping_mul(SEED);
+        at += 8;
+    }
+    hash ^ (hash >> 29)
+}

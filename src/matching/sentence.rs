@@ -1,0 +1,474 @@
+//! Sentences as bags of content words and entities, with their polarity.
+//!
+//! A sentence is kept by a unit of text when all its entities stand there exactly and at least 3/4 of its words do.
+//! Negation has a scope (from the marker to the end of the clause), so that "use Y instead of X" does not keep "use X
+//! instead of Y", although the words are the same.
+
+use super::{CLASS, WORD, is_cjk, is_wide_quote};
+
+/// Most slots (words and entities) a sentence may have; longer ones are compared by their first slots.
+pub(crate) const MAX_SLOTS: usize = 128;
+
+/// A sentence prepared for comparison.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Sentence {
+    /// Content words, lower case, each once; CJK text gives pairs of characters.
+    pub(crate) words: Vec<String>,
+    /// Entities as written: paths, identifiers, numbers, code spans.
+    pub(crate) entities: Vec<String>,
+    /// Lower-case words inside the scope of a negation.
+    pub(crate) negated: Vec<String>,
+    /// It has a limiting word (`only`).
+    pub(crate) limiting: bool,
+    /// It has a word of obligation (`must`).
+    pub(crate) must: bool,
+}
+
+/// Function words: never content.
+const STOP: &[&str] = &[
+    "a", "an", "the", "and", "or", "but", "if", "then", "else", "so", "as", "at", "by", "for", "from", "in",
+    "into", "of", "off", "on", "onto", "out", "over", "to", "up", "with", "via", "per", "is", "are", "was",
+    "were", "be", "been", "being", "am", "do", "does", "did", "done", "doing", "has", "have", "had",
+    "having", "will", "would", "shall", "should", "can", "could", "may", "might", "must", "i", "me", "my",
+    "we", "us", "our", "you", "your", "he", "she", "it", "its", "they", "them", "their", "this", "that",
+    "these", "those", "there", "here", "what", "which", "who", "how", "when", "where", "why", "not", "no",
+    "never", "only", "just", "also", "too", "very", "really", "please", "let", "lets", "s", "t", "d", "ll",
+    "re", "ve", "m", "don", "doesn", "didn", "isn", "aren", "wasn", "won", "shouldn", "wouldn", "couldn",
+    "cannot", "about", "than", "because", "since", "while", "some", "any", "all", "each", "such", "ok",
+    "okay", "now", "well", "going", "want", "need", "needs", "like", "get", "make", "sure", "instead",
+    "avoid", "always", "without", "rather", "again", "still", "yet", "one", "more", "most",
+];
+
+/// True for function words.
+pub(crate) fn is_stop(word: &str) -> bool {
+    STOP.contains(&word)
+}
+
+/// Prepares a sentence.
+pub(crate) fn analyse(text: &str) -> Sentence {
+    let mut sentence = Sentence::default();
+    let entities = entities(text);
+    let reading = read(text);
+    for word in &reading.words {
+        if sentence.words.len() < MAX_SLOTS - 32
+            && !is_stop(&word.text)
+            && !sentence.words.contains(&word.text)
+        {
+            sentence.words.push(word.text.clone());
+        }
+        if word.negated && !is_stop(&word.text) && !sentence.negated.contains(&word.text) {
+            sentence.negated.push(word.text.clone());
+        }
+    }
+    sentence.entities = entities;
+    sentence.entities.truncate(32);
+    sentence.limiting = reading.limiting;
+    sentence.must = reading.must;
+    sentence
+}
+
+/// One word as polarity sees it.
+#[derive(Debug)]
+pub(crate) struct Read {
+    /// Lower case.
+    pub(crate) text: String,
+    /// Inside the scope of a negation.
+    pub(crate) negated: bool,
+}
+
+/// A text read for polarity.
+#[derive(Debug, Default)]
+pub(crate) struct Reading {
+    /// Its words in order; CJK characters as pairs.
+    pub(crate) words: Vec<Read>,
+    /// Any negation in it.
+    pub(crate) negation: bool,
+    /// `only`, `solely`, `exclusively`.
+    pub(crate) limiting: bool,
+    /// `must`, `required`, `mandatory`, `have to`, `shall`, `always`.
+    pub(crate) must: bool,
+}
+
+const NEGATORS: &[&str] = &[
+    "not",
+    "no",
+    "never",
+    "cannot",
+    "avoid",
+    "avoiding",
+    "without",
+    "neither",
+    "nor",
+    "none",
+    "stop",
+    "refrain",
+    "exclude",
+    "excluding",
+    "dont",
+    "isnt",
+    "wont",
+    "disallow",
+    "disallows",
+    "forbid",
+    "forbids",
+    "prohibit",
+    "prohibits",
+    "ban",
+    "bans",
+    "against",
+    "nothing",
+];
+/// Participles that negate the clause they close: "X is forbidden".
+const CLOSING_NEGATORS: &[&str] = &[
+    "forbidden",
+    "prohibited",
+    "banned",
+    "disallowed",
+    "rejected",
+    "excluded",
+    "off-limits",
+    "unacceptable",
+];
+const AUXILIARIES: &[&str] = &[
+    "is", "are", "was", "were", "be", "must", "should", "may", "can", "could", "would", "will", "shall",
+    "do", "does", "did", "has", "have", "had", "need", "ought",
+];
+const CLAUSE_WORDS: &[&str] = &["but", "however", "unless", "except", "because", "since", "whereas", "so"];
+
+/// Reads the words of a unit with their polarity.
+pub(crate) fn read(text: &str) -> Reading {
+    let mut out = Reading::default();
+    let mut negated = false;
+    let mut clause = 0;
+    let mut previous = String::new();
+    let mut pair: Option<char> = None;
+    let mut chars = text.char_indices().peekable();
+    while let Some((start, c)) = chars.next() {
+        if is_cjk(c) {
+            if let Some(first) = pair {
+                out.words.push(Read { text: [first, c].iter().collect(), negated });
+            }
+            pair = Some(c);
+            // Chinese negation stands before the verb, Japanese after it.
+            if matches!(c, '不' | '勿' | '别' | '禁' | '无' | '没' | '非' | '未' | '莫' | '避') {
+                negated = true;
+                out.negation = true;
+            }
+            let rest = text.get(start..).unwrap_or("");
+            if rest.starts_with("ない")
+                || rest.starts_with("ません")
+                || rest.starts_with("禁止")
+                || rest.starts_with("지 마")
+                || rest.starts_with("지 말")
+            {
+                out.negation = true;
+                for word in out.words.iter_mut().skip(clause) {
+                    word.negated = true;
+                }
+            }
+            if rest.starts_with("只")
+                || rest.starts_with("仅")
+                || rest.starts_with("のみ")
+                || rest.starts_with("だけ")
+            {
+                out.limiting = true;
+            }
+            if rest.starts_with("必须")
+                || rest.starts_with("必ず")
+                || rest.starts_with("务必")
+                || rest.starts_with("반드시")
+            {
+                out.must = true;
+            }
+            continue;
+        }
+        pair = None;
+        if c.is_alphanumeric() || c == '_' {
+            let mut end = start + c.len_utf8();
+            while let Some((at, next)) = chars.peek().copied() {
+                let apostrophe = matches!(next, '\'' | '’')
+                    && text.get(at + next.len_utf8()..).is_some_and(|r| r.starts_with(['t', 'T']));
+                if is_cjk(next) || !(next.is_alphanumeric() || next == '_' || apostrophe) {
+                    break;
+                }
+                end = at + next.len_utf8();
+                chars.next();
+            }
+            let raw = text.get(start..end).unwrap_or("");
+            let word = raw.to_lowercase().replace(['\'', '’'], "");
+            let contraction = raw.len() > 3 && raw.contains(['\'', '’']) && word.ends_with("nt");
+            if contraction || NEGATORS.contains(&word.as_str()) {
+                // "CASCADE must never be used": a negated verb takes its subject along; "use X not Y" does not.
+                let verbal = contraction
+                    || matches!(word.as_str(), "never" | "cannot")
+                    || word == "not" && AUXILIARIES.contains(&previous.as_str());
+                if verbal {
+                    for read in out.words.iter_mut().skip(clause) {
+                        read.negated = true;
+                    }
+                }
+                negated = true;
+                out.negation = true;
+            } else if CLOSING_NEGATORS.contains(&word.as_str()) {
+                out.negation = true;
+                for read in out.words.iter_mut().skip(clause) {
+                    read.negated = true;
+                }
+            } else if word == "of" && previous == "instead" || word == "than" && previous == "rather" {
+                negated = true;
+                out.negation = true;
+            } else if CLAUSE_WORDS.contains(&word.as_str()) {
+                negated = false;
+                clause = out.words.len();
+            } else if word == "and" {
+                clause = out.words.len();
+            }
+            match word.as_str() {
+                "only" | "solely" | "exclusively" | "strictly" => out.limiting = true,
+                "must" | "required" | "requires" | "require" | "mandatory" | "shall" | "always" | "musts" => {
+                    out.must = true
+                }
+                "to" if matches!(previous.as_str(), "have" | "has" | "needs" | "need") => out.must = true,
+                _ => {}
+            }
+            // The pieces of a contraction (`don`, `t`) are stop words; the joined form would not be.
+            if !contraction {
+                out.words.push(Read { text: word.clone(), negated });
+            }
+            previous = word;
+            continue;
+        }
+        if matches!(c, ',' | ';' | ':' | '.' | '(' | ')' | '—' | '–' | '，' | '。' | '；' | '！' | '!' | '?')
+        {
+            let inside_token = matches!(c, '.' | ':' | ',')
+                && chars
+                    .peek()
+                    .is_some_and(|(_, next)| next.is_alphanumeric() || *next == ':' || *next == '/');
+            if !inside_token {
+                negated = false;
+                clause = out.words.len();
+            }
+        }
+    }
+    out
+}
+
+/// Entities of a sentence as written: code spans, path-like tokens, identifiers, numbers with two or more characters.
+pub(crate) fn entities(text: &str) -> Vec<String> {
+    let mut out: Vec<String> = Vec::new();
+    let mut push = |entity: &str| {
+        if !entity.is_empty() && !out.iter().any(|known| known == entity) {
+            out.push(entity.to_owned());
+        }
+    };
+    let letters = text.chars().filter(|c| c.is_alphabetic()).count();
+    let upper = text.chars().filter(|c| c.is_uppercase()).count();
+    let shouting = upper * 2 > letters;
+    let mut rest = text;
+    let mut plain = String::with_capacity(text.len());
+    while let Some(open) = rest.find('`') {
+        let (before, after) = rest.split_at(open);
+        plain.push_str(before);
+        plain.push(' ');
+        let after = after.trim_start_matches('`');
+        let Some(close) = after.find('`') else {
+            rest = after;
+            continue;
+        };
+        let (span, tail) = after.split_at(close);
+        if span.len() <= 120 {
+            push(span.trim());
+        }
+        rest = tail.trim_start_matches('`');
+    }
+    plain.push_str(rest);
+    for chunk in plain.split(|c: char| {
+        c.is_whitespace() || is_wide_quote(c) || is_cjk(c) || "()[]{}<>,;\"'!?*，。：；（）、".contains(c)
+    }) {
+        let chunk = chunk.trim_matches(['.', ':', '-', '=', '/', '…', '—', '–', '~', '+', '&', '|']);
+        if is_entity(chunk, shouting) {
+            push(chunk);
+        }
+    }
+    out
+}
+
+/// Is this chunk of a sentence something exact?
+fn is_entity(chunk: &str, shouting: bool) -> bool {
+    if chunk.len() < 2 || !chunk.bytes().any(|b| CLASS[b as usize] == WORD) {
+        return false;
+    }
+    let bytes = chunk.as_bytes();
+    let has_digit = bytes.iter().any(u8::is_ascii_digit);
+    let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
+    if has_digit {
+        return true;
+    }
+    let word_with = |separator: char| {
+        chunk.contains(separator) && chunk.split(separator).filter(|part| part.len() >= 2).count() >= 2
+    };
+    if chunk.contains('_') && letters > 0 || chunk.contains("::") {
+        return true;
+    }
+    if word_with('.') && !chunk.contains("..") {
+        return true;
+    }
+    if chunk.contains('/') && letters > 2 {
+        // `and/or`, `read/write` are words; a path has a dot, a leading slash or more than one slash.
+        return chunk.contains('.') || chunk.matches('/').count() > 1;
+    }
+    if shouting {
+        return false;
+    }
+    let lower = chunk.to_ascii_lowercase();
+    if chunk.len() >= 3 && bytes.iter().all(u8::is_ascii_uppercase) {
+        return !is_stop(&lower)
+            && !super::sentence::NEGATORS.contains(&lower.as_str())
+            && !EMPHASIS.contains(&lower.as_str());
+    }
+    // camelCase and PascalCase with an inner capital.
+    bytes.first().is_some_and(u8::is_ascii_alphabetic)
+        && bytes.iter().all(|b| b.is_ascii_alphanumeric())
+        && bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+}
+
+/// Words people write in capitals for emphasis.
+const EMPHASIS: &[&str] = &[
+    "important",
+    "note",
+    "warning",
+    "critical",
+    "required",
+    "everything",
+    "every",
+    "both",
+    "todo",
+    "nothing",
+    "first",
+    "before",
+    "after",
+    "same",
+    "exactly",
+    "stop",
+    "use",
+    "new",
+    "old",
+    "fix",
+    "yes",
+    "own",
+    "real",
+    "correct",
+];
+
+/// How a unit with a known share of matched words stands to a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Stance {
+    /// Same polarity.
+    Same,
+    /// The negation or limit is gone or reversed.
+    Reversed,
+}
+
+/// Compares polarity of a sentence with the unit of text that holds (some of) its words. `heading` is the heading the
+/// unit stands under: a list under "Never:" or "Constraints" carries the word for its items.
+pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: &str) -> Stance {
+    let unit = read(unit);
+    let heading = read_heading(heading);
+    if sentence.negated.is_empty() {
+        // Negated here, not in the fact: at least half of the matched words stand under a negation.
+        let matched = |word: &&Read| sentence.words.contains(&word.text);
+        let total = unit.words.iter().filter(matched).count();
+        let negated = unit.words.iter().filter(|word| word.negated).filter(matched).count();
+        if total > 0 && negated * 2 > total {
+            return Stance::Reversed;
+        }
+    } else {
+        let mut seen = 0;
+        let mut kept = 0;
+        for word in &unit.words {
+            if sentence.negated.contains(&word.text) {
+                seen += 1;
+                kept += usize::from(word.negated);
+            }
+        }
+        if seen > 0 && kept == 0 && !heading.negative {
+            return Stance::Reversed;
+        }
+        if seen == 0 && !unit.negation && !heading.negative {
+            return Stance::Reversed;
+        }
+    }
+    if sentence.limiting && !unit.limiting && !unit.negation && !heading.binding {
+        return Stance::Reversed;
+    }
+    if sentence.must && !(unit.must || unit.limiting || unit.negation || heading.binding) {
+        return Stance::Reversed;
+    }
+    Stance::Same
+}
+
+/// What a heading says about the items under it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct Heading {
+    /// Items are forbidden things.
+    pub(crate) negative: bool,
+    /// Items are binding.
+    pub(crate) binding: bool,
+    /// Items are finished.
+    pub(crate) done: bool,
+    /// Items are still to do.
+    pub(crate) open: bool,
+}
+
+/// Reads a heading.
+pub(crate) fn read_heading(heading: &str) -> Heading {
+    if heading.is_empty() {
+        return Heading::default();
+    }
+    let lower = heading.to_lowercase();
+    let has = |list: &[&str]| list.iter().any(|word| lower.contains(word));
+    let open = has(&[
+        "pending",
+        "remaining",
+        "next step",
+        "todo",
+        "to do",
+        "not done",
+        "open",
+        "in progress",
+        "unfinished",
+        "未完成",
+        "待",
+    ]);
+    Heading {
+        negative: has(&[
+            "never",
+            "do not",
+            "don't",
+            "don’t",
+            "avoid",
+            "forbidden",
+            "prohibited",
+            "not allowed",
+            "must not",
+            "off limits",
+            "禁止",
+            "不要",
+        ]),
+        binding: has(&[
+            "must",
+            "constraint",
+            "rule",
+            "require",
+            "mandatory",
+            "always",
+            "invariant",
+            "约束",
+            "必须",
+            "制約",
+            "要求",
+        ]),
+        done: !open && has(&["done", "completed", "finished", "已完成", "完了"]),
+        open,
+    }
+}

@@ -1,0 +1,433 @@
+//! The loop: one session, one profile, one strategy, one window, compacted over and over until its log ends.
+//!
+//! `context -> [system, summary, pinned request, tail]`, each time the profile's trigger fires. Everything that can be
+//! shared between strategies (cut places, schedule, file ledger, tail membership) is computed once per session.
+
+use crate::context::{Context, Entry, clip};
+use crate::fileops::{CallEffect, of_call};
+use crate::profile::Profile;
+use crate::strategy::{Generated, Strategy, generate};
+use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
+use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
+use crate::transcript::{MessageIdx, Role, Transcript};
+
+pub mod ledger;
+pub mod schedule;
+pub mod units;
+
+use ledger::Ledger;
+pub use schedule::{Cut, OverheadSource, Planner, Schedule, Terrain};
+
+/// A session with everything that is computed once.
+#[derive(Debug)]
+pub struct Prepared<'a> {
+    /// The session as a summarizer sees it.
+    pub view: SessionView<'a>,
+    /// What each call does to files, by position in `transcript.links`.
+    pub effects: &'a [CallEffect],
+    /// Cut places, requests, system tokens.
+    pub terrain: Terrain,
+    /// Working directory most records have; paths in generated text are relative to it.
+    pub cwd: Option<&'a str>,
+}
+
+/// What every call of a session does to files, by position in `transcript.links`.
+pub fn effects(transcript: &Transcript) -> Vec<CallEffect> {
+    transcript
+        .links
+        .iter()
+        .map(|link| {
+            let cwd =
+                transcript.messages.get(link.call.message.get()).and_then(|message| message.cwd.as_deref());
+            match transcript.call(link) {
+                Some(call) => of_call(&call.name, &call.arguments, cwd),
+                None => of_call("", "", None),
+            }
+        })
+        .collect()
+}
+
+impl<'a> Prepared<'a> {
+    /// Prepares a session.
+    pub fn new(
+        transcript: &'a Transcript,
+        tokens: &'a TokenIndex,
+        tokenizer: Tokenizer,
+        effects: &'a [CallEffect],
+    ) -> Self {
+        let schema_tokens = transcript.tool_schema.as_deref().map(|text| tokenizer.count(text));
+        let terrain = Terrain::new(transcript, tokens, schema_tokens);
+        let kinds = effects.iter().map(|effect| effect.kind).collect();
+        let view = SessionView { transcript, tokens, tokenizer, kinds, digest: std::sync::OnceLock::new() };
+        Self { view, effects, terrain, cwd: transcript.main_cwd() }
+    }
+
+    /// A planner for this session under one profile.
+    pub fn planner<'p>(&'p self, profile: &'p Profile, budget: Option<u64>) -> Planner<'p> {
+        Planner::new(self.view.transcript, &self.terrain, self.view.tokens, profile, budget)
+    }
+}
+
+/// Which schedule the strategies follow.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ScheduleMode {
+    /// One schedule for all strategies, summaries counted at their full budget.
+    Locked,
+    /// Each strategy on its own tokens.
+    Free,
+}
+
+/// What happens between cycles.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// The log goes on.
+    Grow,
+    /// The finished context is compacted again, unchanged.
+    Repeat,
+}
+
+/// What the provider sees and charges for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Cost {
+    /// Requests.
+    pub requests: u64,
+    /// Prompt tokens, overhead included.
+    pub prompt: u64,
+    /// Of those, the longest common prefix with the request before.
+    pub cached: u64,
+}
+
+impl std::ops::AddAssign for Cost {
+    fn add_assign(&mut self, other: Self) {
+        self.requests += other.requests;
+        self.prompt += other.prompt;
+        self.cached += other.cached;
+    }
+}
+
+/// One cycle of a replay.
+#[derive(Debug, Clone)]
+pub struct CycleTrace {
+    /// Trigger, cut, split, pin.
+    pub cut: Cut,
+    /// What was generated; nothing for the control that never compacts, or when the cycle could not happen.
+    pub generated: Vec<Generated>,
+    /// The harness' file lists after it.
+    pub lists: FileLists,
+    /// The context after it.
+    pub context: Context,
+    /// Tokens of the context before it, overhead not included.
+    pub tokens_before: u64,
+    /// Tokens of the context after it, overhead not included.
+    pub tokens_after: u64,
+    /// Messages in the context before it.
+    pub messages_before: u64,
+    /// Messages in the context after it.
+    pub messages_after: u64,
+    /// Requests since the cycle before it (or the start), up to but without the one that triggered it.
+    pub cost: Cost,
+}
+
+/// A replay of one session.
+#[derive(Debug, Clone)]
+pub struct Replay {
+    /// Window in tokens.
+    pub window: u64,
+    /// Summary budget in tokens.
+    pub budget: u64,
+    /// Tokens of a request beyond its messages.
+    pub overhead: u64,
+    /// How the overhead is known.
+    pub overhead_source: OverheadSource,
+    /// The cycles in order.
+    pub cycles: Vec<CycleTrace>,
+    /// It ended because two compactions in a row gained nothing.
+    pub stuck: bool,
+    /// Requests of the whole session, the stretch after the last cycle included.
+    pub cost: Cost,
+}
+
+/// What to replay.
+#[derive(Debug, Clone, Copy)]
+pub struct Plan<'p> {
+    /// The policy.
+    pub profile: &'p Profile,
+    /// What makes the summary.
+    pub strategy: Strategy,
+    /// Window in tokens.
+    pub window: u64,
+    /// Most cycles to run.
+    pub limit: usize,
+    /// Grow or repeat.
+    pub mode: Mode,
+    /// Locked or free.
+    pub schedule: ScheduleMode,
+}
+
+/// The repeated schedule: the whole log is compacted once, then the result again and again.
+pub fn repeat_schedule(planner: &Planner<'_>, messages: usize, window: u64, cycles: usize) -> Schedule {
+    let mut schedule = planner.schedule_of_whole(window, messages);
+    if let Some(first) = schedule.cuts.first().cloned() {
+        let again = Cut { from: first.cut, turn_start: None, ..first };
+        schedule.cuts.resize(cycles.max(1), again);
+    }
+    schedule
+}
+
+/// Runs one plan. `locked` is the shared schedule; it is ignored when the plan is free.
+pub fn replay(
+    prepared: &Prepared<'_>,
+    planner: &Planner<'_>,
+    locked: &Schedule,
+    plan: Plan<'_>,
+    summarizer: &dyn Summarizer,
+) -> Replay {
+    let mut run = Runner::new(prepared, planner, plan, summarizer);
+    let mut stuck = locked.stuck;
+    if plan.schedule == ScheduleMode::Free && plan.mode == Mode::Grow && plan.strategy != Strategy::None {
+        let mut walk = planner.walk(plan.window);
+        while run.cycles.len() < plan.limit {
+            let Some(cut) = walk.next(run.summary_tokens()) else { break };
+            let attempted = cut.cut > cut.from;
+            run.cycle(cut);
+            if attempted {
+                walk.gained(run.cycles.last().is_some_and(|trace| trace.tokens_after < trace.tokens_before));
+            }
+        }
+        stuck = walk.stuck();
+    } else {
+        for cut in &locked.cuts {
+            run.cycle(cut.clone());
+        }
+    }
+    let amounts = planner.amounts(plan.window);
+    let (overhead, overhead_source) = planner.overhead();
+    let mut cost = run.cost(run.tail, run.sent, prepared.view.transcript.messages.len());
+    for trace in &run.cycles {
+        cost += trace.cost;
+    }
+    Replay {
+        window: plan.window,
+        budget: amounts.budget,
+        overhead,
+        overhead_source,
+        cycles: run.cycles,
+        stuck,
+        cost,
+    }
+}
+
+/// State of one replay between cycles.
+struct Runner<'a> {
+    prepared: &'a Prepared<'a>,
+    planner: &'a Planner<'a>,
+    plan: Plan<'a>,
+    summarizer: &'a dyn Summarizer,
+    ledger: Ledger,
+    /// What stands in the context: one text, or two after a split turn.
+    summary: Vec<Generated>,
+    pinned: Option<(usize, u64)>,
+    /// First message of the tail, and the first message whose request is not yet in a cost.
+    tail: usize,
+    sent: usize,
+    cycles: Vec<CycleTrace>,
+}
+
+impl<'a> Runner<'a> {
+    fn new(
+        prepared: &'a Prepared<'a>,
+        planner: &'a Planner<'a>,
+        plan: Plan<'a>,
+        summarizer: &'a dyn Summarizer,
+    ) -> Self {
+        Self {
+            prepared,
+            planner,
+            plan,
+            summarizer,
+            ledger: Ledger::default(),
+            summary: Vec::new(),
+            pinned: None,
+            tail: 0,
+            sent: 0,
+            cycles: Vec::new(),
+        }
+    }
+
+    fn summary_tokens(&self) -> Option<u64> {
+        tokens_of(&self.summary)
+    }
+
+    /// Tokens of the context whose tail begins at `tail`, at message `end`.
+    fn content(&self, tail: usize, end: usize) -> u64 {
+        let pinned = self.pinned.map_or(0, |(_, tokens)| tokens);
+        self.planner.content(self.summary_tokens(), pinned, tail, end)
+    }
+
+    /// Cost of the requests before messages `from..to`, with the tail beginning at `tail`.
+    ///
+    /// Within a stretch every request extends the one before. The first after a compaction shares with it only the
+    /// overhead and the system messages at its head.
+    fn cost(&self, tail: usize, from: usize, to: usize) -> Cost {
+        let overhead = self.planner.overhead().0;
+        let mut cost = Cost::default();
+        let mut before = if self.cycles.is_empty() {
+            0
+        } else {
+            overhead + self.prepared.terrain.system(self.cycles.last().map_or(0, |trace| trace.cut.from))
+        };
+        for reply in self.prepared.terrain.replies(from..to) {
+            let prompt = overhead + self.content(tail, *reply);
+            cost += Cost { requests: 1, prompt, cached: before.min(prompt) };
+            before = prompt;
+        }
+        cost
+    }
+
+    /// Runs one compaction.
+    fn cycle(&mut self, cut: Cut) {
+        let transcript = self.prepared.view.transcript;
+        // The control never compacts: its context is everything before the trigger.
+        let control = self.plan.strategy == Strategy::None;
+        let before = if control { self.content(0, cut.trigger) } else { self.content(cut.from, cut.trigger) };
+        let old = self.build(if control { 0 } else { cut.from }, cut.trigger);
+        let cost = self.cost(self.tail, self.sent, cut.trigger);
+        self.sent = cut.trigger.max(self.sent);
+        let can = cut.cut > cut.from || self.plan.mode == Mode::Repeat;
+        if can && !control {
+            self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
+            self.pinned = cut.pinned;
+            let lists = self.ledger.lists();
+            let written = self.write(&cut, &lists);
+            if !written.is_empty() {
+                self.summary = written;
+            }
+            self.pin();
+        }
+        let tail = if control {
+            0
+        } else if can {
+            cut.cut
+        } else {
+            cut.from
+        };
+        self.tail = tail;
+        let context = self.build(tail, cut.trigger);
+        let trace = CycleTrace {
+            generated: if can && !control { self.summary.clone() } else { Vec::new() },
+            lists: self.ledger.lists(),
+            tokens_before: before,
+            tokens_after: self.content(tail, cut.trigger),
+            messages_before: old.entries.len() as u64,
+            messages_after: context.entries.len() as u64,
+            context,
+            cost,
+            cut,
+        };
+        self.cycles.push(trace);
+    }
+
+    /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
+    fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
+        let budget = self.planner.amounts(self.plan.window).budget;
+        let rules = self.plan.profile.text_rules();
+        let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
+        let previous = (!texts.is_empty()).then(|| texts.join("\n\n"));
+        let split = self.plan.profile.split;
+        let second = match (self.plan.strategy, cut.turn_start) {
+            (Strategy::Structured | Strategy::Narrative, Some(start))
+                if split.summaries == 2 && cut.cut - start >= split.min_prefix =>
+            {
+                Some(start)
+            }
+            _ => None,
+        };
+        let whole = SummaryRequest {
+            view: &self.prepared.view,
+            messages: cut.from..cut.cut,
+            turn_start: cut.turn_start,
+            previous: previous.as_deref(),
+            lists,
+            cwd: self.prepared.cwd,
+            layout: rules.layout,
+            list_form: rules.list_form,
+            budget,
+        };
+        let Some(start) = second else {
+            return generate(self.plan.strategy, &whole, &rules, self.summarizer).into_iter().collect();
+        };
+        // The turn's own summary gets a third of the budget and no lists; the earlier summary goes into the history.
+        let none = FileLists::default();
+        let history = SummaryRequest {
+            messages: cut.from..start,
+            turn_start: None,
+            budget: budget - budget / 3,
+            ..whole.clone()
+        };
+        let turn = SummaryRequest {
+            messages: start..cut.cut,
+            turn_start: Some(start),
+            previous: None,
+            lists: &none,
+            list_form: ListForm::None,
+            budget: budget / 3,
+            ..whole.clone()
+        };
+        [history, turn]
+            .iter()
+            .filter_map(|request| generate(self.plan.strategy, request, &rules, self.summarizer))
+            .collect()
+    }
+
+    /// Makes the tokens of the pinned request those of the text that really stands in the context.
+    fn pin(&mut self) {
+        if let Some((at, _)) = self.pinned {
+            let tokens = match self.pinned_entry(at) {
+                Entry::Clipped { text, .. } => self.prepared.view.tokenizer.count(&text) + MESSAGE_OVERHEAD,
+                Entry::Kept(_) | Entry::Summary { .. } => self.prepared.view.tokens.range(at..at + 1),
+            };
+            self.pinned = Some((at, tokens));
+        }
+    }
+
+    fn pinned_entry(&self, at: usize) -> Entry {
+        let limit = self.planner.amounts(self.plan.window).pin;
+        let message = MessageIdx::new(at);
+        if self.prepared.view.tokens.range(at..at + 1) <= limit + MESSAGE_OVERHEAD {
+            return Entry::Kept(message);
+        }
+        let text =
+            self.prepared.view.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
+        Entry::Clipped { message, text: clip(&text.unwrap_or_default(), limit, self.prepared.view.tokenizer) }
+    }
+
+    /// The context with a tail of `tail..end`: system messages before it, summary, pinned request, tail.
+    fn build(&self, tail: usize, end: usize) -> Context {
+        let messages = &self.prepared.view.transcript.messages;
+        let mut entries: Vec<Entry> = messages
+            .iter()
+            .take(tail)
+            .enumerate()
+            .filter(|(_, message)| message.role == Role::System)
+            .map(|(index, _)| Entry::Kept(MessageIdx::new(index)))
+            .collect();
+        let role = self.plan.profile.summary.role.into();
+        for generated in &self.summary {
+            entries.push(Entry::Summary { role, text: generated.text.clone() });
+        }
+        if let Some((at, _)) = self.pinned {
+            entries.push(self.pinned_entry(at));
+        }
+        entries.extend((tail..end.min(messages.len())).map(|index| Entry::Kept(MessageIdx::new(index))));
+        Context { entries, now: MessageIdx::new(end) }
+    }
+}
+
+/// Tokens of generated texts; the first message's overhead is counted by the planner, further ones here.
+fn tokens_of(generated: &[Generated]) -> Option<u64> {
+    let more = generated.len().checked_sub(1)? as u64;
+    Some(generated.iter().map(|text| text.tokens).sum::<u64>() + more * MESSAGE_OVERHEAD)
+}
+
+#[cfg(test)]
+mod tests;

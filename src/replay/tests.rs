@@ -1,0 +1,284 @@
+//! The loop on small sessions, and its promises on arbitrary ones.
+
+use super::*;
+use crate::score::invariants::{Broken, check};
+use crate::strategy::Strategy;
+use crate::summarize::extractive::Extractive;
+use crate::testing::transcript;
+use proptest::prelude::*;
+
+const STRATEGIES: [Strategy; 4] =
+    [Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency];
+
+/// Replays a session and hands each trace to `check`.
+fn with_replay(
+    transcript: &Transcript,
+    strategy: Strategy,
+    window: u64,
+    schedule: ScheduleMode,
+    check: impl FnOnce(&Replay, &Planner<'_>),
+) {
+    let tokenizer = Tokenizer::Heuristic;
+    let tokens = TokenIndex::new(transcript, tokenizer);
+    let effects = effects(transcript);
+    let prepared = Prepared::new(transcript, &tokens, tokenizer, &effects);
+    let profile = Profile::standard();
+    let planner = prepared.planner(&profile, None);
+    let locked = planner.schedule(window, usize::MAX);
+    let plan = Plan { profile: &profile, strategy, window, limit: usize::MAX, mode: Mode::Grow, schedule };
+    let result = replay(&prepared, &planner, &locked, plan, &Extractive);
+    check(&result, &planner);
+}
+
+fn long_session(turns: usize) -> Transcript {
+    let mut notation = String::from("S: be careful\n");
+    for turn in 0..turns {
+        notation.push_str(&format!(
+            "U: please do step {turn} of the work\nA{{a{turn},b{turn}}}: looking word x60\nT(a{turn}): out x120\nT(b{turn}): more x80\nA: step {turn} is done\n"
+        ));
+    }
+    transcript(&notation)
+}
+
+#[test]
+fn all_strategies_share_the_locked_schedule() {
+    let session = long_session(40);
+    let mut seen: Vec<Vec<Cut>> = Vec::new();
+    for strategy in STRATEGIES {
+        with_replay(&session, strategy, 6_000, ScheduleMode::Locked, |result, _| {
+            assert!(result.cycles.len() > 2, "{} cycles", result.cycles.len());
+            seen.push(result.cycles.iter().map(|trace| trace.cut.clone()).collect());
+        });
+    }
+    assert!(seen.windows(2).all(|pair| pair[0] == pair[1]));
+}
+
+#[test]
+fn the_trigger_fires_at_the_first_request_at_or_above_the_threshold() {
+    let session = long_session(40);
+    with_replay(&session, Strategy::Emergency, 6_000, ScheduleMode::Free, |result, planner| {
+        let amounts = planner.amounts(6_000);
+        let first = &result.cycles[0];
+        assert!(first.tokens_before >= amounts.trigger, "{} of {}", first.tokens_before, amounts.trigger);
+        let earlier = first.cut.trigger
+            - (1..first.cut.trigger)
+                .find(|back| session.messages[first.cut.trigger - back].role == Role::Assistant)
+                .unwrap();
+        assert!(planner.content(None, 0, 0, earlier) < amounts.trigger);
+    });
+}
+
+#[test]
+fn the_tail_stays_within_its_budget_and_context_is_conserved() {
+    let session = long_session(60);
+    for strategy in STRATEGIES {
+        with_replay(&session, strategy, 8_000, ScheduleMode::Locked, |result, planner| {
+            let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+            for trace in &result.cycles {
+                let tail = tokens.range(trace.cut.cut..trace.cut.trigger);
+                assert!(tail <= planner.amounts(8_000).keep, "tail {tail}");
+                assert!(trace.tokens_after < trace.tokens_before);
+                assert_conserved(&session, trace);
+                assert_tokens(&session, &tokens, trace);
+            }
+        });
+    }
+}
+
+/// Every message of the prefix is exactly one of kept, clipped, dropped; kept ones stand once, in order.
+fn assert_conserved(session: &Transcript, trace: &CycleTrace) {
+    let mut seen = vec![0u8; trace.cut.trigger];
+    for entry in &trace.context.entries {
+        match entry {
+            Entry::Kept(at) | Entry::Clipped { message: at, .. } => seen[at.get()] += 1,
+            Entry::Summary { .. } => {}
+        }
+    }
+    for (at, count) in seen.iter().enumerate() {
+        assert!(*count <= 1, "message {at} stands {count} times");
+        if at >= trace.cut.cut || session.messages[at].role == Role::System {
+            assert_eq!(*count, 1, "message {at} is missing");
+        }
+    }
+}
+
+/// The tokens a trace reports are those of its entries.
+fn assert_tokens(_session: &Transcript, tokens: &TokenIndex, trace: &CycleTrace) {
+    let sum: u64 = trace
+        .context
+        .entries
+        .iter()
+        .map(|entry| match entry {
+            Entry::Kept(at) => tokens.message(*at),
+            Entry::Clipped { text, .. } | Entry::Summary { text, .. } => {
+                Tokenizer::Heuristic.count(text) + MESSAGE_OVERHEAD
+            }
+        })
+        .sum();
+    assert_eq!(sum, trace.tokens_after);
+}
+
+#[test]
+fn the_newest_request_is_pinned_right_after_the_summary() {
+    // One long turn: the request scrolls out of the tail and must stay verbatim.
+    let mut notation = String::from("U: keep the API stable and fix the retry bug\n");
+    for step in 0..60 {
+        notation.push_str(&format!("A{{c{step}}}: step\nT(c{step}): output x100\n"));
+    }
+    let session = transcript(&notation);
+    for strategy in STRATEGIES {
+        with_replay(&session, strategy, 4_000, ScheduleMode::Locked, |result, _| {
+            assert!(result.cycles.len() >= 2);
+            for trace in &result.cycles {
+                assert_eq!(trace.cut.pinned.map(|(at, _)| at), Some(0));
+                assert!(trace.cut.turn_start.is_some(), "the cut splits the only turn");
+                let summary =
+                    trace.context.entries.iter().rposition(|entry| matches!(entry, Entry::Summary { .. }));
+                assert_eq!(trace.context.entries[summary.unwrap() + 1], Entry::Kept(MessageIdx(0)));
+                assert_eq!(check(&trace.context, &session, Some(MessageIdx(0))), Broken::default());
+            }
+        });
+    }
+}
+
+#[test]
+fn a_request_larger_than_a_quarter_of_the_window_keeps_head_and_tail() {
+    let mut notation = String::from("U: start of a long brief word x3000\n");
+    for step in 0..60 {
+        notation.push_str(&format!("A{{c{step}}}: step\nT(c{step}): output x100\n"));
+    }
+    let session = transcript(&notation);
+    with_replay(&session, Strategy::Structured, 9_000, ScheduleMode::Locked, |result, planner| {
+        let trace = &result.cycles[0];
+        let clipped = trace.context.entries.iter().find_map(|entry| match entry {
+            Entry::Clipped { text, .. } => Some(text),
+            Entry::Kept(_) | Entry::Summary { .. } => None,
+        });
+        let clipped = clipped.expect("the request is clipped");
+        assert!(Tokenizer::Heuristic.count(clipped) <= planner.amounts(9_000).pin);
+        assert!(clipped.starts_with("start of a long brief") && clipped.contains("left out"));
+    });
+}
+
+#[test]
+fn the_control_compacts_nothing() {
+    let session = long_session(40);
+    with_replay(&session, Strategy::None, 6_000, ScheduleMode::Locked, |result, _| {
+        assert!(!result.cycles.is_empty());
+        for trace in &result.cycles {
+            assert_eq!(trace.tokens_before, trace.tokens_after);
+            assert!(trace.generated.is_empty());
+            assert_eq!(trace.context.entries.len(), trace.cut.trigger);
+        }
+    });
+}
+
+#[test]
+fn a_session_that_fits_is_never_compacted() {
+    let session = long_session(3);
+    with_replay(&session, Strategy::Structured, 100_000, ScheduleMode::Locked, |result, _| {
+        assert!(result.cycles.is_empty() && !result.stuck);
+    });
+}
+
+#[test]
+fn one_unit_larger_than_the_window_is_unfit_and_ends_the_thrash() {
+    let session = transcript("U: go\nA{a}: x\nT(a): huge x9000\nA: ok\nU: and\nA: ok\nU: more\nA: done");
+    with_replay(&session, Strategy::Structured, 3_000, ScheduleMode::Locked, |result, _| {
+        assert!(result.cycles.iter().any(|trace| trace.cut.unfit));
+        assert!(result.cycles.len() <= 4, "{} cycles", result.cycles.len());
+    });
+}
+
+#[test]
+fn the_window_search_finds_the_cycles_asked_for() {
+    let session = long_session(80);
+    let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+    let effects = effects(&session);
+    let prepared = Prepared::new(&session, &tokens, Tokenizer::Heuristic, &effects);
+    let profile = Profile::standard();
+    let planner = prepared.planner(&profile, None);
+    for wanted in 1..=5 {
+        let window = planner.window_for(wanted);
+        assert_eq!(planner.schedule(window, wanted).cuts.len(), wanted, "window {window}");
+    }
+}
+
+#[test]
+fn costs_add_up_to_every_request_of_the_session() {
+    let session = long_session(40);
+    with_replay(&session, Strategy::Structured, 6_000, ScheduleMode::Locked, |result, _| {
+        let replies = session.messages.iter().filter(|message| message.role == Role::Assistant).count();
+        assert_eq!(result.cost.requests, replies as u64);
+        assert!(result.cost.cached < result.cost.prompt);
+    });
+}
+
+#[test]
+fn repeat_compacts_the_same_context_again() {
+    let session = long_session(20);
+    let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+    let effects = effects(&session);
+    let prepared = Prepared::new(&session, &tokens, Tokenizer::Heuristic, &effects);
+    let profile = Profile::standard();
+    let planner = prepared.planner(&profile, None);
+    let schedule = repeat_schedule(&planner, session.messages.len(), 6_000, 4);
+    let plan = Plan {
+        profile: &profile,
+        strategy: Strategy::Structured,
+        window: 6_000,
+        limit: 4,
+        mode: Mode::Repeat,
+        schedule: ScheduleMode::Locked,
+    };
+    let result = replay(&prepared, &planner, &schedule, plan, &Extractive);
+    assert_eq!(result.cycles.len(), 4);
+    let texts: Vec<&str> = result.cycles.iter().map(|trace| trace.generated[0].text.as_str()).collect();
+    assert_eq!(texts[2], texts[3], "a summary of a summary settles");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever the session, no cycle of any strategy parts a pair, loses the request or miscounts.
+    #[test]
+    fn any_session_keeps_every_promise(steps in proptest::collection::vec((0u8..6, 1usize..200), 4..80), window in 600u64..6_000) {
+        let mut notation = String::from("U: begin\n");
+        let mut open: Vec<String> = Vec::new();
+        for (number, (kind, size)) in steps.iter().enumerate() {
+            match kind {
+                0 => notation.push_str(&format!("U: ask {number} word x{size}\n")),
+                1 => notation.push_str(&format!("A: say word x{size}\n")),
+                2 => {
+                    notation.push_str(&format!("A{{p{number},q{number}}}: word x{size}\n"));
+                    open.push(format!("p{number}"));
+                    open.push(format!("q{number}"));
+                }
+                3 => notation.push_str(&format!("U*: reminder word x{size}\n")),
+                _ => if let Some(id) = open.pop() { notation.push_str(&format!("T({id}): word x{size}\n")) },
+            }
+        }
+        let session = transcript(&notation);
+        let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+        for strategy in STRATEGIES {
+            for mode in [ScheduleMode::Locked, ScheduleMode::Free] {
+                with_replay(&session, strategy, window, mode, |result, planner| {
+                    for trace in &result.cycles {
+                        assert_conserved(&session, trace);
+                        assert_tokens(&session, &tokens, trace);
+                        let newest = prepared_request(&session, trace.cut.trigger);
+                        assert_eq!(check(&trace.context, &session, newest), Broken::default());
+                        let generated: u64 = trace.generated.iter().map(|text| text.tokens).sum();
+                        assert!(generated <= planner.amounts(window).budget);
+                    }
+                });
+            }
+        }
+    }
+}
+
+fn prepared_request(session: &Transcript, end: usize) -> Option<MessageIdx> {
+    session.messages.iter().take(end).rposition(Message::is_user_request).map(MessageIdx::new)
+}
+
+use crate::transcript::Message;

@@ -1,0 +1,476 @@
+//! The wire schema of a result directory: what a run writes and every later reader starts from.
+//!
+//! Rows carry counts beside every ratio, so that each number can be recomputed. A ratio with a denominator of 0 is
+//! `None`: an empty CSV field, `null` in JSON. Column order is the order of the fields and is part of the schema.
+
+use serde::{Deserialize, Serialize};
+
+pub mod files;
+
+
+
+/// Version of the columns; grows when a column is added, changes meaning or goes.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// Version of the rules that decide whether a fact is present; results of different versions never mix.
+pub const SCORER_VERSION: u32 = 1;
+
+/// One cycle: session x profile x strategy x window x cycle.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct CycleRow {
+    /// Session id, unique in the run.
+    pub session: String,
+    /// File the session was read from, as given on the command line.
+    pub source: String,
+    /// Log format.
+    pub format: String,
+    /// Profile name.
+    pub profile: String,
+    /// Strategy that was asked for.
+    pub strategy: String,
+    /// Strategy that ran.
+    pub strategy_used: String,
+    /// Why another strategy ran than the one asked for.
+    pub fallback_reason: String,
+    /// Who wrote the text; empty for strategies that need nobody.
+    pub summarizer: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// Number of the cycle, from 1.
+    pub cycle: u32,
+    /// The request before this message triggered it (index in the session, from 0).
+    pub trigger_message: u64,
+    /// First message of the kept tail.
+    pub cut_message: u64,
+    /// The cut fell inside a turn.
+    pub split_turn: bool,
+    /// The log begins with a summary of something that is not in it.
+    pub starts_compacted: bool,
+    /// Entries of the context before.
+    pub messages_before: u64,
+    /// Entries of the context after.
+    pub messages_after: u64,
+    /// Summary budget in tokens; holds everything generated.
+    pub budget: u64,
+    /// Tokens of a request beyond its messages, not part of the other token columns.
+    pub tokens_overhead: u64,
+    /// How the overhead is known: `schemas`, `first-call` or `profile`.
+    pub overhead_source: String,
+    /// Tokens of the context before.
+    pub tokens_before: u64,
+    /// Tokens of the context after.
+    pub tokens_after: u64,
+    /// Tokens of everything generated that stands in the context.
+    pub tokens_summary: u64,
+    /// Tokens of messages kept verbatim: tail, pinned request, system messages.
+    pub tokens_tail: u64,
+    /// 1 - after / before.
+    pub reduction: Option<f64>,
+    /// Tokens of this summary / tokens of the previous one.
+    pub summary_growth: Option<f64>,
+    /// (trigger - after - overhead) / mean tokens of a turn: turns until the next compaction.
+    pub headroom: Option<f64>,
+    /// Facts of the prefix that no kept message mentions.
+    pub facts_at_risk: u64,
+    /// Of those, present in the summary (T1 or T2, atoms exact, sentences kept).
+    pub facts_in_summary: u64,
+    /// `facts_in_summary / facts_at_risk`.
+    pub summary_survival: Option<f64>,
+    /// At-risk facts present in the summary by exact match alone (T1).
+    pub facts_in_summary_exact: u64,
+    /// At-risk facts present when spellings of numbers and units are normalised too.
+    pub facts_in_summary_normalised: u64,
+    /// Structural part of `facts_at_risk`: files, commands, checks, todos.
+    pub structural_at_risk: u64,
+    /// Structural part of `facts_in_summary`.
+    pub structural_in_summary: u64,
+    /// `structural_in_summary / structural_at_risk`.
+    pub structural_survival: Option<f64>,
+    /// Lexical part of `facts_at_risk`: errors, identifiers, values, constraints, decisions, requests.
+    pub lexical_at_risk: u64,
+    /// Lexical part of `facts_in_summary`.
+    pub lexical_in_summary: u64,
+    /// `lexical_in_summary / lexical_at_risk`.
+    pub lexical_survival: Option<f64>,
+    /// Live facts of the prefix.
+    pub facts_total: u64,
+    /// Of those, present anywhere in the context.
+    pub facts_in_context: u64,
+    /// `facts_in_context / facts_total`.
+    pub context_survival: Option<f64>,
+    /// Facts with a mention in a kept message.
+    pub tail_facts: u64,
+    /// Of those, present in the context: anything but all is a bug of the tool.
+    pub tail_facts_in_context: u64,
+    /// Facts no text rule can judge, out of every denominator.
+    pub facts_unadjudicable: u64,
+    /// At-risk facts only partly there (some entities, or too few words).
+    pub degraded: u64,
+    /// At-risk sentences whose negation is gone or reversed.
+    pub contradicted: u64,
+    /// At-risk paths whose basename stands under a directory that never held it.
+    pub mutated: u64,
+    /// At-risk values whose key stands without the value.
+    pub label_only: u64,
+    /// At-risk paths that stand only as a spelling several files share.
+    pub ambiguous: u64,
+    /// Live modified, created or renamed files at risk.
+    pub files_modified_total: u64,
+    /// Of those, in the summary's text or metadata.
+    pub files_modified_kept: u64,
+    /// Of those, in the text.
+    pub files_modified_text: u64,
+    /// Of those, in the metadata kept beside the text.
+    pub files_modified_metadata: u64,
+    /// Live files only read, at risk.
+    pub files_read_total: u64,
+    /// Of those, in the summary's text or metadata.
+    pub files_read_kept: u64,
+    /// Of those, in the text.
+    pub files_read_text: u64,
+    /// Of those, in the metadata.
+    pub files_read_metadata: u64,
+    /// Paths the generated list calls modified; empty for strategies without lists.
+    pub list_modified: Option<u64>,
+    /// Of those, really modified in the compacted part.
+    pub list_modified_right: Option<u64>,
+    /// Files really modified in the compacted part.
+    pub list_modified_true: u64,
+    /// Precision of the modified list.
+    pub list_modified_precision: Option<f64>,
+    /// Recall of the modified list.
+    pub list_modified_recall: Option<f64>,
+    /// F1 of the modified list.
+    pub list_modified_f1: Option<f64>,
+    /// Paths the generated list calls read.
+    pub list_read: Option<u64>,
+    /// Of those, really only read.
+    pub list_read_right: Option<u64>,
+    /// Files only read in the compacted part.
+    pub list_read_true: u64,
+    /// Precision of the read list.
+    pub list_read_precision: Option<f64>,
+    /// Recall of the read list.
+    pub list_read_recall: Option<f64>,
+    /// F1 of the read list.
+    pub list_read_f1: Option<f64>,
+    /// Paths, identifiers and quoted user lines in generated text that occur nowhere in the prefix.
+    pub invented: u64,
+    /// `invented` per 1,000 summary tokens.
+    pub invented_per_1000: Option<f64>,
+    /// Superseded values that stand in the context while their successors do not.
+    pub stale: u64,
+    /// Model requests since the previous cycle (or the start).
+    pub requests: u64,
+    /// Prompt tokens of those requests, overhead included.
+    pub prompt_tokens: u64,
+    /// Of those, the longest common prefix with the request before: read from cache.
+    pub cached_tokens: u64,
+    /// The rest: new to the provider, written to its cache.
+    pub written_tokens: u64,
+    /// Price in input-token equivalents: 0.1 per cached token, 1.25 per written token.
+    pub cost_units: f64,
+    /// Tool results without their call in the context.
+    pub orphan_results: u64,
+    /// Calls without the result they had.
+    pub orphan_calls: u64,
+    /// Second results of one call.
+    pub duplicate_results: u64,
+    /// Empty messages, texts or results.
+    pub empty_blocks: u64,
+    /// No message of role user in the context.
+    pub no_user_message: bool,
+    /// The newest user request is not in the context (profiles that pin it).
+    pub request_absent: bool,
+    /// The summary stands after the tail.
+    pub summary_after_tail: bool,
+    /// Generated text is larger than the budget.
+    pub over_budget: bool,
+    /// The context did not become smaller.
+    pub no_gain: bool,
+    /// Two cycles without token progress: the replay stopped here.
+    pub stuck: bool,
+    /// One unit alone is larger than the window, or there was no place to cut.
+    pub unfit: bool,
+    /// The context had passed the window before the trigger fired.
+    pub late_trigger: bool,
+    /// What went wrong; the row's other numbers are then 0.
+    pub error: String,
+}
+
+/// Survival of one class of facts in one cycle.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ClassRow {
+    /// Session id.
+    pub session: String,
+    /// Profile name.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// Cycle, from 1.
+    pub cycle: u32,
+    /// Class of facts, e.g. `file.modified`.
+    pub class: String,
+    /// Live facts of the class in the prefix.
+    pub total: u64,
+    /// Of those, at risk.
+    pub at_risk: u64,
+    /// Of those at risk, in the summary.
+    pub in_summary: u64,
+    /// `in_summary / at_risk`.
+    pub summary_survival: Option<f64>,
+}
+
+/// One fact in one cycle (`--log-facts`).
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct FactRow {
+    /// Session id.
+    pub session: String,
+    /// Profile name.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// Cycle, from 1.
+    pub cycle: u32,
+    /// Number of the fact in its session.
+    pub fact: u64,
+    /// Class at this cycle.
+    pub class: String,
+    /// Canonical value.
+    pub value: String,
+    /// Line of the log where it was born.
+    pub birth_line: u64,
+    /// Message where it was born.
+    pub birth_message: u64,
+    /// Who said it first: user, agent, tool.
+    pub author: String,
+    /// `summary`, `tail`, `both`, `clipped` or `lost`.
+    pub location: String,
+    /// How it stands in the summary: `exact`, `resolvable`, `normalised`, `ambiguous`, `mutated`, `degraded`,
+    /// `contradicted`, `label-only` or `absent`.
+    pub tier: String,
+    /// Mentions in the log after this cycle.
+    pub mentions_later: u64,
+}
+
+/// One session under one plan.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SessionRow {
+    /// Session id, unique in the run.
+    pub session: String,
+    /// File.
+    pub source: String,
+    /// Format.
+    pub format: String,
+    /// `main` or `sidechain`.
+    pub origin: String,
+    /// Profile.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// How the window was chosen: `cycles`, `given`, `model-table`, `log` or `default`.
+    pub window_source: String,
+    /// Messages of the session.
+    pub messages: u64,
+    /// Tool calls.
+    pub tool_calls: u64,
+    /// Tokens of the whole session.
+    pub tokens: u64,
+    /// Compactions the log itself holds.
+    pub recorded_compactions: u64,
+    /// Recorded / counted prompt tokens at the last reply before any recorded compaction.
+    pub recorded_over_counted: Option<f64>,
+    /// Cycles that were asked for; 0 when the window was given.
+    pub cycles_asked: u64,
+    /// Cycles that happened.
+    pub cycles_reached: u64,
+    /// At least one cycle with a reduction of 1 % or more.
+    pub exercised: bool,
+    /// Mean over cycles of `structural_survival`.
+    pub structural_survival: Option<f64>,
+    /// Mean over cycles of `lexical_survival`.
+    pub lexical_survival: Option<f64>,
+    /// Mean over cycles of `summary_survival`.
+    pub summary_survival: Option<f64>,
+    /// `summary_survival` of the last cycle.
+    pub summary_survival_last: Option<f64>,
+    /// Mean over cycles of `context_survival`.
+    pub context_survival: Option<f64>,
+    /// Mean over cycles of `files_modified_kept / files_modified_total`.
+    pub files_modified: Option<f64>,
+    /// Mean over cycles of `files_read_kept / files_read_total`.
+    pub files_read: Option<f64>,
+    /// Mean tokens of the summary.
+    pub tokens_summary: Option<f64>,
+    /// Mean reduction.
+    pub reduction: Option<f64>,
+    /// At-risk facts over all cycles.
+    pub facts_at_risk: u64,
+    /// Of those, in the summary.
+    pub facts_in_summary: u64,
+    /// Hard invariants broken, over all cycles.
+    pub violations: u64,
+    /// Model requests of the whole session.
+    pub requests: u64,
+    /// Prompt tokens of those requests, overhead included.
+    pub prompt_tokens: u64,
+    /// Of those, read from the provider's cache under longest-prefix caching.
+    pub cached_tokens: u64,
+    /// Price in input-token equivalents: 0.1 per cached token, 1.25 per other.
+    pub cost_units: f64,
+    /// What went wrong.
+    pub error: String,
+}
+
+/// A loss worth showing first.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct LossRow {
+    /// Session id.
+    pub session: String,
+    /// File.
+    pub source: String,
+    /// Line of the log where the fact was born.
+    pub line: u64,
+    /// Profile.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// First cycle in which it is gone.
+    pub cycle: u32,
+    /// Class.
+    pub class: String,
+    /// Canonical value.
+    pub value: String,
+    /// `contradicted`, `mutated`, `stale` or `lost`.
+    pub damage: String,
+    /// Mentions in the log after that cycle: how often the work came back to it.
+    pub mentions_later: u64,
+}
+
+/// A file or session that could not be measured, and why.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Problem {
+    /// File.
+    pub source: String,
+    /// Line, 0 for the whole file.
+    pub line: u64,
+    /// Stable kind.
+    pub code: String,
+    /// `note`, `damage` or `lost`.
+    pub severity: String,
+    /// Cause and what to do.
+    pub text: String,
+}
+
+/// The settings of a run, as far as they change its numbers.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Settings {
+    /// Profiles in order.
+    pub profiles: Vec<String>,
+    /// Strategies in order.
+    pub strategies: Vec<String>,
+    /// Windows in tokens; empty when they were searched for.
+    pub windows: Vec<String>,
+    /// Cycles asked for; 0 with given windows.
+    pub cycles: u64,
+    /// `--summary-tokens`.
+    pub summary_tokens: Option<u64>,
+    /// `locked` or `free`.
+    pub schedule: String,
+    /// `grow` or `repeat`.
+    pub mode: String,
+    /// Tokenizer.
+    pub tokenizer: String,
+    /// Summarizer.
+    pub summarizer: String,
+    /// SHA-256 of the profiles as used, hexadecimal.
+    pub profile_hash: String,
+}
+
+/// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct Manifest {
+    /// See [`SCHEMA_VERSION`].
+    pub schema_version: u32,
+    /// See [`SCORER_VERSION`].
+    pub scorer_version: u32,
+    /// Version of the program.
+    pub version: String,
+    /// Settings.
+    pub settings: Settings,
+    /// SHA-256 over the settings, hexadecimal.
+    pub settings_hash: String,
+    /// SHA-256 over the content hashes of all files read, sorted; hexadecimal.
+    pub corpus_hash: String,
+    /// Files given or found.
+    pub files: u64,
+    /// Files that could not be read at all.
+    pub files_failed: u64,
+    /// Bytes read.
+    pub bytes: u64,
+    /// Sessions found.
+    pub sessions: u64,
+    /// Sessions with at least one cycle.
+    pub sessions_exercised: u64,
+    /// Sessions too short to compact.
+    pub sessions_not_exercised: u64,
+    /// Sessions lost to damage or a failure of the tool.
+    pub sessions_failed: u64,
+    /// What readers noticed, damage first.
+    pub problems: Vec<Problem>,
+    /// The most damaging losses, worst first.
+    pub worst_losses: Vec<LossRow>,
+}
+
+/// Everything a run produced.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct RunOutput {
+    /// What was run.
+    pub manifest: Manifest,
+    /// Cycle rows in input order.
+    pub cycles: Vec<CycleRow>,
+    /// Class rows in input order.
+    pub classes: Vec<ClassRow>,
+    /// Session rows in input order.
+    pub sessions: Vec<SessionRow>,
+    /// Fact rows, only with `--log-facts`.
+    pub facts: Vec<FactRow>,
+}
+
+/// A ratio of counts; `None` when there is nothing to divide by.
+pub fn ratio(part: u64, whole: u64) -> Option<f64> {
+    (whole > 0).then(|| part as f64 / whole as f64)
+}
+
+impl CycleRow {
+    /// Hard invariants broken in this cycle.
+    pub fn violations(&self) -> u64 {
+        self.orphan_results
+            + self.orphan_calls
+            + self.duplicate_results
+            + self.empty_blocks
+            + u64::from(self.no_user_message)
+            + u64::from(self.request_absent)
+            + u64::from(self.summary_after_tail)
+            + u64::from(self.over_budget)
+            + u64::from(self.no_gain)
+            + u64::from(self.stuck)
+            + (self.tail_facts - self.tail_facts_in_context.min(self.tail_facts))
+    }
+
+    /// Files kept as a share, for modified files.
+    pub fn files_modified(&self) -> Option<f64> {
+        ratio(self.files_modified_kept, self.files_modified_total)
+    }
+
+    /// Files kept as a share, for files only read.
+    pub fn files_read(&self) -> Option<f64> {
+        ratio(self.files_read_kept, self.files_read_total)
+    }
+}

@@ -1,0 +1,334 @@
+//! A result directory on disk: written whole, file by file under a temporary name, and read back.
+//!
+//! Separate from the schema because it is the only part that touches the disk. `run.json` goes first when an older run
+//! is replaced and comes last when the new one is written, so a directory with a `run.json` is complete. Bytes depend
+//! on the rows alone: `\n` line ends, `.` decimals, at most 6 of them, empty fields for missing values. Text cells that
+//! a spreadsheet would run as a formula get a leading `'`, which reading takes away again.
+#![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
+
+use super::{CycleRow, Manifest, RunOutput, SCHEMA_VERSION};
+use crate::aggregate::Aggregate;
+use serde::Serialize;
+use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
+use serde_json::Value;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+
+/// What was run on what.
+pub const MANIFEST: &str = "run.json";
+/// Cycle rows.
+pub const CYCLES: &str = "cycles.csv";
+/// Class rows.
+pub const CLASSES: &str = "classes.csv";
+/// Session rows.
+pub const SESSIONS: &str = "sessions.csv";
+/// Summary rows.
+pub const SUMMARY: &str = "summary.csv";
+/// Difference rows.
+pub const DIFFERENCES: &str = "differences.csv";
+/// Fact rows; only there with `--log-facts`.
+pub const FACTS: &str = "facts.csv";
+
+const ALL: [&str; 7] = [MANIFEST, CYCLES, CLASSES, SESSIONS, SUMMARY, DIFFERENCES, FACTS];
+
+/// A result directory that cannot be written or read: where, why, and what to do.
+#[derive(Debug)]
+pub struct FilesError {
+    /// File or directory.
+    pub path: PathBuf,
+    /// 1-based line, where one is known.
+    pub line: Option<u64>,
+    /// Cause, one line.
+    pub cause: String,
+    /// What to do.
+    pub hint: String,
+    source: Option<io::Error>,
+}
+
+impl fmt::Display for FilesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.path.display())?;
+        if let Some(line) = self.line {
+            write!(f, ":{line}")?;
+        }
+        write!(f, ": {}", self.cause)
+    }
+}
+
+impl std::error::Error for FilesError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        self.source.as_ref().map(|source| source as _)
+    }
+}
+
+impl FilesError {
+    fn new(path: &Path, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { path: path.to_owned(), line: None, cause: cause.into(), hint: hint.into(), source: None }
+    }
+
+    fn io(path: &Path, doing: &str, error: io::Error) -> Self {
+        let hint = "check that the path exists, that there is room and that you may write there";
+        Self { source: Some(error), ..Self::new(path, format!("cannot {doing}"), hint) }
+    }
+
+    fn at(self, line: Option<u64>) -> Self {
+        Self { line, ..self }
+    }
+}
+
+/// Makes sure that results can go to `dir`: creates it, and refuses a file or a directory with other files in it. Worth
+/// a call before a long run.
+pub fn prepare(dir: &Path) -> Result<(), FilesError> {
+    let hint = "give a new or empty directory, or the directory of an earlier run";
+    if dir.exists() && !dir.is_dir() {
+        return Err(FilesError::new(dir, "is a file, not a directory", hint));
+    }
+    fs::create_dir_all(dir).map_err(|error| FilesError::io(dir, "create the directory", error))?;
+    let entries = fs::read_dir(dir).map_err(|error| FilesError::io(dir, "list the directory", error))?;
+    let mut foreign = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(|error| FilesError::io(dir, "list the directory", error))?.file_name();
+        let ours = ALL.iter().any(|own| name == *own || name == temporary_name(own).as_str());
+        if !ours {
+            foreign.push(name.to_string_lossy().into_owned());
+        }
+    }
+    foreign.sort();
+    match foreign.as_slice() {
+        [] => Ok(()),
+        [first, rest @ ..] => {
+            let more = if rest.is_empty() { String::new() } else { format!(" and {} more", rest.len()) };
+            let cause = format!("holds files that are not results of compactor: {first}{more}");
+            Err(FilesError::new(dir, cause, hint))
+        }
+    }
+}
+
+/// Writes a run to `dir`, replacing an earlier one. `facts.csv` is there only when there are fact rows.
+pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Result<(), FilesError> {
+    prepare(dir)?;
+    remove(dir, MANIFEST)?;
+    remove(dir, FACTS)?;
+    write_file(dir, CYCLES, |out| write_csv(out, &output.cycles))?;
+    write_file(dir, CLASSES, |out| write_csv(out, &output.classes))?;
+    write_file(dir, SESSIONS, |out| write_csv(out, &output.sessions))?;
+    write_file(dir, SUMMARY, |out| write_csv(out, &aggregate.summary))?;
+    write_file(dir, DIFFERENCES, |out| write_csv(out, &aggregate.differences))?;
+    if !output.facts.is_empty() {
+        write_file(dir, FACTS, |out| write_csv(out, &output.facts))?;
+    }
+    write_file(dir, MANIFEST, |out| {
+        serde_json::to_writer_pretty(&mut *out, &output.manifest)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// Reads a run back. Refuses results of a newer schema; columns it does not know are ignored.
+pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
+    let manifest = read_manifest(&dir.join(MANIFEST))?;
+    let facts = dir.join(FACTS);
+    Ok(RunOutput {
+        manifest,
+        cycles: read_rows::<CycleRow>(&dir.join(CYCLES))?,
+        classes: read_rows(&dir.join(CLASSES))?,
+        sessions: read_rows(&dir.join(SESSIONS))?,
+        facts: if facts.exists() { read_rows(&facts)? } else { Vec::new() },
+    })
+}
+
+/// Rows as CSV with a header, which is there even without rows.
+pub fn write_csv<T: Serialize + DeserializeOwned>(out: &mut dyn Write, rows: &[T]) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+    writer.write_record(columns::<T>())?;
+    for row in rows {
+        let Value::Object(fields) = serde_json::to_value(row)? else {
+            return Err(io::Error::other("a row must be a struct"));
+        };
+        writer.write_record(fields.into_iter().map(|(_, value)| cell(value)))?;
+    }
+    writer.flush()
+}
+
+/// A number as every result shows it: at most 6 decimals, no trailing zeros, no negative zero.
+pub fn decimal(number: f64) -> String {
+    let text = format!("{number:.6}");
+    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+    if text == "-0" { "0".to_owned() } else { text.to_owned() }
+}
+
+/// Column names of a row, in order: the names of its fields.
+pub fn columns<T: DeserializeOwned>() -> &'static [&'static str] {
+    let mut names: &'static [&'static str] = &[];
+    // The deserializer only takes the field names and then stops with an error.
+    drop(T::deserialize(FieldNames(&mut names)));
+    names
+}
+
+fn cell(value: Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Number(number) => match number.as_f64() {
+            Some(float) if number.is_f64() => decimal(float),
+            _ => number.to_string(),
+        },
+        Value::String(text) => defuse(text),
+        nested @ (Value::Array(_) | Value::Object(_)) => nested.to_string(),
+    }
+}
+
+/// True for text that a spreadsheet would run, also behind the quotes that make it harmless.
+fn is_formula(text: &str) -> bool {
+    text.trim_start_matches('\'').starts_with(['=', '+', '-', '@', '\t', '\r'])
+}
+
+fn defuse(text: String) -> String {
+    if is_formula(&text) { format!("'{text}") } else { text }
+}
+
+fn restore(text: &str) -> &str {
+    match text.strip_prefix('\'') {
+        Some(rest) if is_formula(rest) => rest,
+        _ => text,
+    }
+}
+
+fn temporary_name(name: &str) -> String {
+    format!(".{name}.tmp")
+}
+
+fn remove(dir: &Path, name: &str) -> Result<(), FilesError> {
+    let path = dir.join(name);
+    match fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            Err(FilesError::io(&path, "replace the file", error))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn write_file(
+    dir: &Path,
+    name: &str,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> Result<(), FilesError> {
+    let (path, temporary) = (dir.join(name), dir.join(temporary_name(name)));
+    let written = File::create(&temporary).and_then(|file| {
+        let mut out = BufWriter::new(file);
+        write(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&temporary, &path)
+    });
+    written.map_err(|error| {
+        // Best effort: the error that matters is the one that is reported.
+        drop(fs::remove_file(&temporary));
+        FilesError::io(&path, "write the file", error)
+    })
+}
+
+fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
+    let rerun = "write the results again with `compactor replay --out DIR`";
+    let text = fs::read_to_string(path).map_err(|error| FilesError {
+        hint: "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json"
+            .to_owned(),
+        ..FilesError::io(path, "read the file", error)
+    })?;
+    let bad_json = |error: &serde_json::Error| {
+        FilesError::new(path, format!("is not the record of a run: {error}"), rerun)
+            .at(Some(error.line() as u64))
+    };
+    let value: Value = serde_json::from_str(&text).map_err(|error| bad_json(&error))?;
+    let version = value.get("schema_version").and_then(Value::as_u64);
+    match version {
+        Some(version) if u64::from(SCHEMA_VERSION) < version => {
+            let cause =
+                format!("has schema version {version}; this program knows versions up to {SCHEMA_VERSION}");
+            Err(FilesError::new(path, cause, "use the version of compactor that wrote it, or a newer one"))
+        }
+        Some(_) => serde_json::from_str(&text).map_err(|error| bad_json(&error)),
+        None => Err(FilesError::new(path, "has no schema_version", rerun)),
+    }
+}
+
+fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {
+    let rerun = "undo changes by hand, or write the results again with `compactor replay --out DIR`";
+    let bad = |cause: String, line: Option<u64>| FilesError::new(path, cause, rerun).at(line);
+    let file = File::open(path).map_err(|error| FilesError {
+        hint: "the directory is not complete: write the results again with `compactor replay --out DIR`"
+            .to_owned(),
+        ..FilesError::io(path, "read the file", error)
+    })?;
+    let mut reader = csv::Reader::from_reader(file);
+    let bad_csv = |error: &csv::Error| {
+        let line = error.position().map(csv::Position::line);
+        bad(format!("is not valid CSV: {}", csv_cause(error)), line)
+    };
+    let header = reader.headers().map_err(|error| bad_csv(&error))?.clone();
+    if let Some(missing) = columns::<T>().iter().find(|name| !header.iter().any(|column| column == **name)) {
+        return Err(bad(format!("has no column `{missing}`"), Some(1)));
+    }
+    let mut rows = Vec::new();
+    for record in reader.records() {
+        let record = record.map_err(|error| bad_csv(&error))?;
+        let line = record.position().map(csv::Position::line);
+        let fields: csv::StringRecord = record.iter().map(restore).collect();
+        let row = fields.deserialize(Some(&header)).map_err(|error| {
+            let column = match error.kind() {
+                csv::ErrorKind::Deserialize { err, .. } => {
+                    err.field().and_then(|field| header.get(field as usize))
+                }
+                _ => None,
+            };
+            let place = column.map(|column| format!("column `{column}`: ")).unwrap_or_default();
+            bad(format!("{place}{}", csv_cause(&error)), line)
+        })?;
+        rows.push(row);
+    }
+    Ok(rows)
+}
+
+/// The cause without the position, which is reported apart.
+fn csv_cause(error: &csv::Error) -> String {
+    match error.kind() {
+        csv::ErrorKind::Deserialize { err, .. } => err.kind().to_string(),
+        csv::ErrorKind::UnequalLengths { expected_len, len, .. } => {
+            format!("a row has {len} fields, the header {expected_len}")
+        }
+        csv::ErrorKind::Utf8 { .. } => "a row is not UTF-8".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+/// Takes the names of a struct's fields out of its derived `Deserialize`, so that a header needs no row and no list that
+/// could drift from the struct.
+struct FieldNames<'a>(&'a mut &'static [&'static str]);
+
+impl<'de> Deserializer<'de> for FieldNames<'_> {
+    type Error = de::value::Error;
+
+    fn deserialize_struct<V: Visitor<'de>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        _visitor: V,
+    ) -> Result<V::Value, Self::Error> {
+        *self.0 = fields;
+        Err(de::Error::custom("field names taken"))
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, Self::Error> {
+        Err(de::Error::custom("a row must be a struct"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod sample;
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,347 @@
+//! What survived one compaction: a context and the answer key in, counts out.
+//!
+//! Scoring never looks inside a strategy. It sees the context as built (kept messages, clipped texts, generated text),
+//! the lists a harness keeps beside it, and the facts of the session. For each live fact of the prefix it finds where
+//! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
+
+use crate::context::{Context, Entry};
+use crate::facts::{FactClass, FactId, FactSet, Match};
+use crate::summarize::FileLists;
+use crate::transcript::{MessageIdx, Transcript};
+use rustc_hash::FxHashSet;
+
+pub mod invariants;
+pub mod invented;
+pub mod lists;
+
+use invariants::Broken;
+use invented::Occurrences;
+
+/// Where a fact stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// In the generated text only.
+    Summary,
+    /// In a kept message only.
+    Tail,
+    /// In both.
+    Both,
+    /// In what is left of a clipped message, not in the generated text.
+    Clipped,
+    /// Nowhere.
+    Lost,
+}
+
+impl Location {
+    /// Name as written in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Summary => "summary",
+            Self::Tail => "tail",
+            Self::Both => "both",
+            Self::Clipped => "clipped",
+            Self::Lost => "lost",
+        }
+    }
+}
+
+/// The fate of one live fact at one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fate {
+    /// The fact.
+    pub id: FactId,
+    /// Its class at this cycle (a file read before may be modified by now).
+    pub class: FactClass,
+    /// Where it stands.
+    pub location: Location,
+    /// How it stands in the generated text.
+    pub tier: Match,
+    /// No kept message or kept part of a clipped one mentions it.
+    pub at_risk: bool,
+}
+
+/// Counts of one part of the facts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Tally {
+    /// Live facts of the prefix.
+    pub total: u64,
+    /// Of those, at risk.
+    pub at_risk: u64,
+    /// Of those at risk, present in the generated text.
+    pub in_summary: u64,
+}
+
+/// Files of one state: live, at risk, kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FilesKept {
+    /// Live files at risk.
+    pub total: u64,
+    /// Of those, in the text or in the metadata.
+    pub kept: u64,
+    /// Of those, in the text.
+    pub text: u64,
+    /// Of those, in the metadata.
+    pub metadata: u64,
+}
+
+/// Everything counted for one cycle.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct CycleScore {
+    /// Fate of each live fact, in order of birth.
+    pub fates: Vec<Fate>,
+    /// Structural facts.
+    pub structural: Tally,
+    /// Lexical facts.
+    pub lexical: Tally,
+    /// By class, ordered.
+    pub classes: Vec<(FactClass, Tally)>,
+    /// At-risk facts present by exact match.
+    pub exact: u64,
+    /// At-risk facts present when numbers and units are normalised too.
+    pub normalised: u64,
+    /// Facts present anywhere in the context.
+    pub in_context: u64,
+    /// Facts with a mention in a kept message.
+    pub tail: u64,
+    /// Of those, whose message really is in the serialized context.
+    pub tail_in_context: u64,
+    /// Facts that no text rule can judge.
+    pub unadjudicable: u64,
+    /// At-risk facts that stand only in part.
+    pub degraded: u64,
+    /// At-risk sentences whose negation is gone or reversed.
+    pub contradicted: u64,
+    /// At-risk paths under a directory that never held them.
+    pub mutated: u64,
+    /// At-risk values whose key stands without the value.
+    pub label_only: u64,
+    /// At-risk paths that stand only in an ambiguous spelling.
+    pub ambiguous: u64,
+    /// Modified, created and renamed files.
+    pub modified: FilesKept,
+    /// Files only read.
+    pub read: FilesKept,
+    /// The generated list of modified files, against the truth.
+    pub list_modified: lists::ListScore,
+    /// The generated list of read files, against the truth.
+    pub list_read: lists::ListScore,
+    /// Paths, identifiers and quoted user lines that occur nowhere in the prefix.
+    pub invented: u64,
+    /// Superseded facts that stand in the context while their successors do not.
+    pub stale: u64,
+    /// Hard invariants.
+    pub broken: Broken,
+}
+
+/// Scores the cycles of one session.
+#[derive(Debug)]
+pub struct Scorer<'a> {
+    transcript: &'a Transcript,
+    facts: &'a FactSet,
+    occurrences: Occurrences<'a>,
+}
+
+/// What is scored: one cycle of one strategy.
+#[derive(Debug, Clone, Copy)]
+pub struct Cycle<'a> {
+    /// The context after the compaction.
+    pub context: &'a Context,
+    /// Messages before this one are the prefix.
+    pub prefix_end: MessageIdx,
+    /// Messages before this one left the context (pinned and system ones aside).
+    pub compacted_end: MessageIdx,
+    /// Lists that the harness keeps beside the text.
+    pub metadata: Option<&'a FileLists>,
+    /// Where the generated text writes lists at all.
+    pub writes_lists: bool,
+    /// The request that has to be in the context.
+    pub newest_request: Option<MessageIdx>,
+}
+
+impl<'a> Scorer<'a> {
+    /// Prepares scoring of a session.
+    pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
+        Self { transcript, facts, occurrences: Occurrences::new(transcript, facts) }
+    }
+
+    /// Scores one cycle. Cost: the generated text, the live facts and their mentions before the cycle.
+    pub fn score(&self, cycle: &Cycle<'_>) -> CycleScore {
+        let generated = generated_text(cycle.context);
+        let clipped = clipped_text(cycle.context);
+        let in_summary = self.facts.find(&generated, cycle.prefix_end);
+        let in_clipped = (!clipped.is_empty()).then(|| self.facts.find(&clipped, cycle.prefix_end));
+        let kept = kept_messages(cycle.context, cycle.prefix_end);
+        let sent: FxHashSet<MessageIdx> =
+            cycle.context.serialize(self.transcript).iter().filter_map(|message| message.source).collect();
+
+        let mut score = CycleScore::default();
+        let mut classes: Vec<Tally> = vec![Tally::default(); FactClass::ALL.len()];
+        let metadata = cycle.metadata.map(PathSet::new);
+        for (index, fact) in self.facts.facts.iter().enumerate() {
+            let id = FactId(index as u32);
+            if fact.birth >= cycle.prefix_end {
+                continue;
+            }
+            let Some(class) = self.facts.class_at(id, cycle.prefix_end) else {
+                score.unadjudicable += u64::from(fact.unadjudicable);
+                continue;
+            };
+            let tier = in_summary.get(id);
+            let mentions = before(&fact.mentions, cycle.prefix_end);
+            let in_tail = mentions.iter().find(|at| kept.get(at.get()).copied().unwrap_or(false));
+            let clip = in_clipped.as_ref().is_some_and(|found| found.get(id).is_present());
+            let present = tier.is_present();
+            let location = match (in_tail.is_some(), present, clip) {
+                (true, true, _) => Location::Both,
+                (true, false, _) => Location::Tail,
+                (false, true, _) => Location::Summary,
+                (false, false, true) => Location::Clipped,
+                (false, false, false) => Location::Lost,
+            };
+            let at_risk = in_tail.is_none() && !clip;
+            score.in_context += u64::from(location != Location::Lost);
+            if in_tail.is_some() {
+                score.tail += 1;
+                score.tail_in_context += u64::from(
+                    mentions.iter().any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
+                );
+            }
+            if let Some(tally) = classes.get_mut(class as usize) {
+                count(tally, at_risk, present);
+            }
+            count(if class.structural() { &mut score.structural } else { &mut score.lexical }, at_risk, present);
+            if at_risk {
+                score.exact += u64::from(tier == Match::Exact);
+                score.normalised += u64::from(present || tier == Match::Normalised);
+                score.degraded += u64::from(tier == Match::Degraded);
+                score.contradicted += u64::from(tier == Match::Contradicted);
+                score.mutated += u64::from(tier == Match::Mutated);
+                score.label_only += u64::from(tier == Match::LabelOnly);
+                score.ambiguous += u64::from(tier == Match::Ambiguous);
+                let files = match class {
+                    FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed => {
+                        Some((&mut score.modified, false))
+                    }
+                    FactClass::FileRead => Some((&mut score.read, true)),
+                    _ => None,
+                };
+                if let Some((files, only_read)) = files {
+                    let listed = metadata.as_ref().is_some_and(|set| set.has(&fact.value, only_read));
+                    files.total += 1;
+                    files.text += u64::from(present);
+                    files.metadata += u64::from(listed);
+                    files.kept += u64::from(present || listed);
+                }
+            }
+            score.fates.push(Fate { id, class, location, tier, at_risk });
+        }
+        score.stale = self.stale(&in_summary, &kept, cycle.prefix_end);
+        score.classes = FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
+        let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
+        let truth = |read: bool| self.truth(cycle.compacted_end, cycle.prefix_end, read);
+        score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &truth(false));
+        score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &truth(true));
+        score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
+        score.broken = invariants::check(cycle.context, self.transcript, cycle.newest_request);
+        score
+    }
+
+    /// Superseded facts that stand in the generated text or in a kept message, while their live successor stands
+    /// nowhere in the context.
+    fn stale(&self, found: &crate::facts::Found, kept: &[bool], prefix_end: MessageIdx) -> u64 {
+        let in_tail = |id: FactId| {
+            self.facts.facts.get(id.0 as usize).is_some_and(|fact| {
+                before(&fact.mentions, prefix_end).iter().any(|at| kept.get(at.get()).copied().unwrap_or(false))
+            })
+        };
+        self.facts
+            .facts
+            .iter()
+            .enumerate()
+            .filter_map(|(index, fact)| Some((FactId(index as u32), fact.superseded?)))
+            .filter(|(_, (from, _))| *from < prefix_end)
+            .filter(|(old, (_, new))| {
+                found.get(*old).is_present() && !found.get(*new).is_present() && !in_tail(*new)
+            })
+            .count() as u64
+    }
+
+    /// True paths of one list: live files of the prefix with an operation in the compacted part.
+    fn truth(&self, compacted_end: MessageIdx, prefix_end: MessageIdx, read: bool) -> Vec<&str> {
+        self.facts
+            .facts
+            .iter()
+            .enumerate()
+            .filter(|(_, fact)| fact.birth < compacted_end)
+            .filter(|(index, _)| match self.facts.class_at(FactId(*index as u32), prefix_end) {
+                Some(FactClass::FileRead) => read,
+                Some(FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed) => !read,
+                _ => false,
+            })
+            .map(|(_, fact)| fact.value.as_str())
+            .collect()
+    }
+}
+
+fn count(tally: &mut Tally, at_risk: bool, present: bool) {
+    tally.total += 1;
+    tally.at_risk += u64::from(at_risk);
+    tally.in_summary += u64::from(at_risk && present);
+}
+
+/// Mentions before a message; they are sorted.
+fn before(mentions: &[MessageIdx], end: MessageIdx) -> &[MessageIdx] {
+    mentions.get(..mentions.partition_point(|at| *at < end)).unwrap_or(&[])
+}
+
+/// All generated text of a context.
+pub fn generated_text(context: &Context) -> String {
+    join(context.entries.iter().filter_map(|entry| match entry {
+        Entry::Summary { text, .. } => Some(text.as_str()),
+        Entry::Kept(_) | Entry::Clipped { .. } => None,
+    }))
+}
+
+/// What is left of clipped messages.
+fn clipped_text(context: &Context) -> String {
+    join(context.entries.iter().filter_map(|entry| match entry {
+        Entry::Clipped { text, .. } => Some(text.as_str()),
+        Entry::Kept(_) | Entry::Summary { .. } => None,
+    }))
+}
+
+fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
+    texts.collect::<Vec<_>>().join("\n\n")
+}
+
+/// For each message of the prefix, whether it is kept verbatim.
+fn kept_messages(context: &Context, prefix_end: MessageIdx) -> Vec<bool> {
+    let mut kept = vec![false; prefix_end.get()];
+    for entry in &context.entries {
+        if let Entry::Kept(at) = entry
+            && let Some(slot) = kept.get_mut(at.get())
+        {
+            *slot = true;
+        }
+    }
+    kept
+}
+
+/// Paths of harness lists, by kind.
+struct PathSet<'a> {
+    read: FxHashSet<&'a str>,
+    modified: FxHashSet<&'a str>,
+}
+
+impl<'a> PathSet<'a> {
+    fn new(lists: &'a FileLists) -> Self {
+        Self {
+            read: lists.read.iter().map(String::as_str).collect(),
+            modified: lists.modified.iter().map(String::as_str).collect(),
+        }
+    }
+
+    fn has(&self, path: &str, only_read: bool) -> bool {
+        if only_read { self.read.contains(path) } else { self.modified.contains(path) }
+    }
+}

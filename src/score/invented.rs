@@ -1,0 +1,138 @@
+//! Invented content: paths, identifiers and quoted user lines in generated text that occur nowhere in the prefix.
+//!
+//! A token is looked for where it must come from: among the paths of the file ledger (a text may spell a path another
+//! way than the log did), else verbatim in the text of the prefix. Answers are kept per session, so the same token in a
+//! later cycle or another strategy costs a map look-up.
+
+use crate::facts::FactSet;
+use crate::transcript::{MessageIdx, Part, Transcript};
+use memchr::memmem;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::RefCell;
+
+/// First occurrence of tokens in a session.
+#[derive(Debug)]
+pub struct Occurrences<'a> {
+    transcript: &'a Transcript,
+    /// Every end of every ledger path, with the message that first touched it.
+    paths: FxHashMap<&'a str, MessageIdx>,
+    /// Tokens looked up so far: the first message that holds them.
+    known: RefCell<FxHashMap<String, Option<MessageIdx>>>,
+}
+
+impl<'a> Occurrences<'a> {
+    /// Prepares look-ups.
+    pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
+        let mut paths: FxHashMap<&'a str, MessageIdx> = FxHashMap::default();
+        for fact in facts.facts.iter().filter(|fact| fact.class.is_file()) {
+            let mut rest = fact.value.as_str();
+            loop {
+                let first = paths.entry(rest).or_insert(fact.birth);
+                *first = (*first).min(fact.birth);
+                match rest.split_once('/') {
+                    Some((_, end)) if !end.is_empty() => rest = end,
+                    _ => break,
+                }
+            }
+        }
+        Self { transcript, paths, known: RefCell::default() }
+    }
+
+    /// Distinct invented tokens of a generated text.
+    pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
+        let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
+        candidates.iter().filter(|token| !self.occurs(token, prefix_end)).count() as u64
+    }
+
+    fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {
+        let bare = token.trim_start_matches("./");
+        if self.paths.get(bare).is_some_and(|first| *first < prefix_end) {
+            return true;
+        }
+        let first = self.known.borrow().get(token).copied();
+        let first = first.unwrap_or_else(|| {
+            let found = self.search(bare);
+            self.known.borrow_mut().insert(token.to_owned(), found);
+            found
+        });
+        first.is_some_and(|first| first < prefix_end)
+    }
+
+    /// The first message that holds a token verbatim.
+    fn search(&self, token: &str) -> Option<MessageIdx> {
+        let plain = memmem::Finder::new(token.as_bytes());
+        // A Windows path may stand with single or, inside JSON, doubled backslashes.
+        let slashed: Vec<String> = if token.contains('/') {
+            vec![token.replace('/', "\\"), token.replace('/', "\\\\")]
+        } else {
+            Vec::new()
+        };
+        let holds = |text: &str| {
+            plain.find(text.as_bytes()).is_some()
+                || slashed.iter().any(|form| memmem::find(text.as_bytes(), form.as_bytes()).is_some())
+        };
+        let has = |part: &Part| match part {
+            Part::Text(text) => holds(&text.text),
+            Part::Thinking(text) => holds(text),
+            Part::Call(call) => holds(&call.arguments) || holds(&call.name),
+            Part::Result(result) => holds(&result.text),
+            Part::Image { .. } | Part::Opaque { .. } => false,
+        };
+        let found = self.transcript.messages.iter().position(|message| message.parts.iter().any(has));
+        found.map(MessageIdx::new)
+    }
+}
+
+/// Tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
+fn candidates(line: &str) -> Vec<&str> {
+    let line = line.trim();
+    if let Some(quoted) = line.strip_prefix("> ") {
+        let quoted = quoted.trim().trim_end_matches('…');
+        return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
+    }
+    line.split(|c: char| c.is_whitespace() || "\"'`<>()[]{},;|*".contains(c) || !c.is_ascii())
+        .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
+        .filter(|token| is_path(token) || is_hex(token) || token.contains("://"))
+        .collect()
+}
+
+/// A token that can only be a path: it has a directory and a file name with an extension, or begins at a root.
+fn is_path(token: &str) -> bool {
+    let Some((directory, name)) = token.rsplit_once('/') else { return false };
+    if name.is_empty() || token.contains("://") {
+        return false;
+    }
+    let extension = name.rsplit_once('.').is_some_and(|(stem, end)| {
+        !stem.is_empty() && (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+            && end.bytes().any(|byte| byte.is_ascii_alphabetic())
+    });
+    extension || (token.starts_with('/') && directory.len() > 1 && name.len() > 1)
+}
+
+/// Eight or more hexadecimal digits with a letter and a digit (commit, UUID).
+fn is_hex(token: &str) -> bool {
+    token.len() >= 8
+        && token.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
+        && token.bytes().any(|byte| byte.is_ascii_digit())
+        && token.bytes().any(|byte| byte.is_ascii_alphabetic())
+        && !token.contains("--")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_candidates(line: &str, expect: &[&str]) {
+        assert_eq!(candidates(line), expect, "{line}");
+    }
+
+    #[test]
+    fn only_tokens_that_name_something_are_candidates() {
+        check_candidates("Edited `src/a.rs`, and/or more; see /etc/hosts.", &["src/a.rs", "/etc/hosts"]);
+        check_candidates("commit 3fa8c61d, 12345678, deadbeef, v1/v2, TCP/IP", &["3fa8c61d"]);
+        check_candidates("see https://example.com/x?y=1.", &["https://example.com/x?y=1"]);
+        check_candidates("> never touch the generated files", &["never touch the generated files"]);
+        check_candidates("</read-files>", &[]);
+        check_candidates("3/4 done, 10:30, e.g. this", &[]);
+    }
+}

@@ -1,0 +1,161 @@
+//! Generated file lists as sets: which paths the text calls modified or read, and how many of them are right.
+//!
+//! Lists are read back from the text the model sees: from `<modified-files>` and `<read-files>` blocks, or from lines
+//! and sentences that begin with `Modified files:` and `Read files:`. Only where a harness keeps its lists beside the
+//! text are those taken instead.
+
+use crate::summarize::FileLists;
+use rustc_hash::FxHashSet;
+
+/// Paths as listed.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Listed {
+    /// Called modified.
+    pub modified: Vec<String>,
+    /// Called read.
+    pub read: Vec<String>,
+}
+
+/// A list against the truth. `listed` and `right` are `None` when there is no list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ListScore {
+    /// Paths on the list.
+    pub listed: Option<u64>,
+    /// Of those, right.
+    pub right: Option<u64>,
+    /// Paths that belong on it.
+    pub truth: u64,
+}
+
+impl ListScore {
+    /// Right / listed.
+    pub fn precision(&self) -> Option<f64> {
+        match (self.right, self.listed) {
+            (Some(right), Some(listed)) if listed > 0 => Some(right as f64 / listed as f64),
+            _ => None,
+        }
+    }
+
+    /// Right / truth; 0 when there is a truth and no list.
+    pub fn recall(&self) -> Option<f64> {
+        (self.truth > 0).then(|| self.right.unwrap_or(0) as f64 / self.truth as f64)
+    }
+
+    /// Harmonic mean of precision and recall.
+    pub fn f1(&self) -> Option<f64> {
+        let (precision, recall) = (self.precision()?, self.recall()?);
+        Some(if precision + recall > 0.0 { 2.0 * precision * recall / (precision + recall) } else { 0.0 })
+    }
+}
+
+/// The lists of a generated text, or of the harness; `None` when there are none and none are meant to be.
+pub fn listed(text: &str, metadata: Option<&FileLists>, writes_lists: bool) -> Option<Listed> {
+    if let Some(lists) = metadata {
+        return Some(Listed { modified: lists.modified.clone(), read: lists.read.clone() });
+    }
+    if !writes_lists {
+        return None;
+    }
+    let mut found = Listed::default();
+    let mut open: Option<bool> = None;
+    for line in text.lines() {
+        let line = line.trim();
+        match line {
+            "<modified-files>" => open = Some(true),
+            "<read-files>" => open = Some(false),
+            "</modified-files>" | "</read-files>" => open = None,
+            _ if open.is_some() => push(line, open == Some(true), &mut found),
+            _ => sentence(line, &mut found),
+        }
+    }
+    Some(found)
+}
+
+/// A line of a block is one path, unless it says what was left out.
+fn push(line: &str, modified: bool, found: &mut Listed) {
+    let path = clean(line);
+    if path.is_empty() || path.starts_with('…') || path.starts_with("...") || line.starts_with('[') {
+        return;
+    }
+    if modified { &mut found.modified } else { &mut found.read }.push(path.to_owned());
+}
+
+/// `Modified files: a, b.` or `- Read files: c` anywhere in a line.
+fn sentence(line: &str, found: &mut Listed) {
+    for (label, modified) in [("Modified files:", true), ("Read files:", false)] {
+        let Some((_, rest)) = line.split_once(label) else { continue };
+        // The list ends where the next labelled list or the sentence ends.
+        let rest = rest.split(". ").next().unwrap_or(rest);
+        for item in rest.split(", ") {
+            push(item.trim_end_matches('.'), modified, found);
+        }
+    }
+}
+
+fn clean(path: &str) -> &str {
+    path.trim().trim_start_matches("- ").trim_matches(|c| matches!(c, '`' | '"' | '\'' | ',' | ';'))
+}
+
+/// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly one.
+pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
+    let Some(listed) = listed else { return ListScore { listed: None, right: None, truth: truth.len() as u64 } };
+    let exact: FxHashSet<&str> = truth.iter().copied().collect();
+    let mut ends: rustc_hash::FxHashMap<&str, u32> = rustc_hash::FxHashMap::default();
+    for path in truth {
+        let mut rest = *path;
+        while let Some((_, end)) = rest.split_once('/') {
+            if !end.is_empty() {
+                *ends.entry(end).or_default() += 1;
+            }
+            rest = end;
+        }
+    }
+    let unique: FxHashSet<&str> = listed.iter().map(|path| path.trim_start_matches("./")).collect();
+    let right = unique.iter().filter(|path| exact.contains(**path) || ends.get(**path) == Some(&1)).count();
+    ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check_listed(text: &str, modified: &[&str], read: &[&str]) {
+        let found = listed(text, None, true).unwrap();
+        assert_eq!(found.modified, modified, "{text}");
+        assert_eq!(found.read, read, "{text}");
+    }
+
+    #[test]
+    fn blocks_and_sentences_are_read_back() {
+        check_listed(
+            "Goal\n\n<read-files>\na.rs\n… and 3 more read files\n</read-files>\n\n<modified-files>\nsrc/b.rs\n</modified-files>",
+            &["src/b.rs"],
+            &["a.rs"],
+        );
+        check_listed("Modified files: src/a.rs, b.rs. Read files: c.md.", &["src/a.rs", "b.rs"], &["c.md"]);
+        check_listed("- Modified files: `x/y.ts`\n- Read files: z.ts", &["x/y.ts"], &["z.ts"]);
+        check_listed("nothing here", &[], &[]);
+    }
+
+    #[test]
+    fn a_text_without_lists_has_recall_zero_and_no_precision() {
+        let score = score(None, &["/p/a.rs"]);
+        assert_eq!((score.precision(), score.recall(), score.f1()), (None, Some(0.0), None));
+        assert_eq!(listed("whatever", None, false), None);
+    }
+
+    #[test]
+    fn a_path_is_right_when_it_ends_exactly_one_true_path() {
+        let truth = ["/p/src/a/mod.rs", "/p/src/b/mod.rs", "/p/c.rs"];
+        let listed = ["mod.rs", "a/mod.rs", "c.rs", "d.rs"].map(str::to_owned);
+        let score = score(Some(&listed), &truth);
+        assert_eq!((score.listed, score.right, score.truth), (Some(4), Some(2), 3));
+        assert_eq!(score.precision(), Some(0.5));
+    }
+
+    #[test]
+    fn nothing_true_and_nothing_listed_is_not_a_score() {
+        let score = score(Some(&[]), &[]);
+        assert_eq!((score.precision(), score.recall(), score.f1()), (None, None, None));
+    }
+}

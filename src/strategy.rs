@@ -1,0 +1,274 @@
+//! The compaction strategies: what takes the place of the messages that leave.
+//!
+//! Structured and narrative ask a [`Summarizer`] for one of its layouts; truncate and emergency write their text
+//! themselves. How a system words and wraps these texts is plain data ([`TextRules`]) that its profile holds.
+//! Whatever the strategy, the whole generated text, wrapper and lists included, keeps to the budget of the request.
+
+use crate::summarize::{FileLists, Layout, ListForm, SummarizeError, Summarizer, SummaryRequest};
+use crate::tokens::Tokenizer;
+use crate::transcript::Role;
+use std::fmt;
+use std::str::FromStr;
+
+pub mod emergency;
+pub mod truncate;
+
+/// How the messages that leave are replaced.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Strategy {
+    /// A summary under fixed headings.
+    Structured,
+    /// A summary in prose.
+    Narrative,
+    /// A count of what was there, and file lists if the system keeps them.
+    Truncate,
+    /// Everything is dropped; a notice says so.
+    Emergency,
+    /// Nothing takes their place: the control.
+    None,
+}
+
+impl Strategy {
+    /// All strategies, in the order of reports.
+    pub const ALL: [Self; 5] =
+        [Self::Structured, Self::Narrative, Self::Truncate, Self::Emergency, Self::None];
+
+    /// Name as written in results and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Structured => "structured",
+            Self::Narrative => "narrative",
+            Self::Truncate => "truncate",
+            Self::Emergency => "emergency",
+            Self::None => "none",
+        }
+    }
+}
+
+impl fmt::Display for Strategy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Strategy {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Self::ALL.into_iter().find(|strategy| strategy.name() == text).ok_or_else(|| {
+            let names: Vec<&str> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
+            format!("unknown strategy `{text}`; use one of {}", names.join(", "))
+        })
+    }
+}
+
+/// How a system words what it generates.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextRules {
+    /// Layout of the structured strategy; narrative is always prose.
+    pub layout: Layout,
+    /// How file lists enter structured and narrative summaries.
+    pub list_form: ListForm,
+    /// The truncate text is followed by tags with the cumulative file lists.
+    pub truncate_tags: bool,
+    /// The system keeps the lists as data beside the text as well.
+    pub metadata: bool,
+    /// Text of the emergency strategy; it is not wrapped.
+    pub emergency_notice: String,
+    /// Put in front of every other generated text.
+    pub prefix: String,
+    /// Put behind it.
+    pub suffix: String,
+    /// Role of the message that carries the text, by which truncate counts an earlier one.
+    pub summary_role: Role,
+}
+
+impl Default for TextRules {
+    fn default() -> Self {
+        Self {
+            layout: Layout::GoalProgress,
+            list_form: ListForm::Tags,
+            truncate_tags: true,
+            metadata: true,
+            emergency_notice: emergency::NOTICE.to_owned(),
+            prefix: String::new(),
+            suffix: String::new(),
+            summary_role: Role::User,
+        }
+    }
+}
+
+impl TextRules {
+    /// Puts the wrapper around a text.
+    pub fn wrap(&self, text: &str) -> String {
+        format!("{}{text}{}", self.prefix, self.suffix)
+    }
+
+    /// Takes the wrapper off a text that has it; any other text comes back unchanged.
+    pub fn unwrap<'a>(&self, text: &'a str) -> &'a str {
+        let text = text.strip_prefix(self.prefix.as_str()).unwrap_or(text);
+        text.strip_suffix(self.suffix.as_str()).unwrap_or(text)
+    }
+}
+
+/// What a strategy generated.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// The text as it enters the context, wrapper included.
+    pub text: String,
+    /// Its tokens, counted.
+    pub tokens: u64,
+    /// The text holds the file lists, or what of them fitted.
+    pub lists_in_text: bool,
+    /// Lists that the harness keeps beside the text, where the system does.
+    pub metadata: Option<FileLists>,
+    /// The strategy that ran.
+    pub used: Strategy,
+    /// Why it is not the one that was asked for.
+    pub fallback: Option<String>,
+}
+
+/// Runs a strategy. `None` for [`Strategy::None`], when nothing leaves the context, and when the budget holds no text at
+/// all. A summarizer that fails, or gives nothing, is replaced by truncate, with the reason.
+pub fn generate(
+    strategy: Strategy,
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    summarizer: &dyn Summarizer,
+) -> Option<Generated> {
+    if request.messages.is_empty() && request.previous.is_none() {
+        return None;
+    }
+    match strategy {
+        Strategy::None => None,
+        Strategy::Structured => summarized(strategy, rules.layout, request, rules, summarizer),
+        Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer),
+        Strategy::Truncate => truncated(request, rules, None),
+        Strategy::Emergency => {
+            let text = cut_to(&rules.emergency_notice, request.budget, request.view.tokenizer)?;
+            let tokens = request.view.tokenizer.count(&text);
+            Some(Generated {
+                text,
+                tokens,
+                lists_in_text: false,
+                metadata: None,
+                used: strategy,
+                fallback: None,
+            })
+        }
+    }
+}
+
+/// Structured and narrative.
+fn summarized(
+    strategy: Strategy,
+    layout: Layout,
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    summarizer: &dyn Summarizer,
+) -> Option<Generated> {
+    let previous = request.previous.map(|text| rules.unwrap(text));
+    let wrote = within(request, rules, |budget| {
+        let inner = SummaryRequest {
+            view: request.view,
+            messages: request.messages.clone(),
+            turn_start: request.turn_start,
+            previous,
+            lists: request.lists,
+            cwd: request.cwd,
+            layout,
+            list_form: rules.list_form,
+            budget,
+        };
+        summarizer.summarize(&inner)
+    });
+    match wrote {
+        Ok((text, tokens)) => Some(Generated {
+            text,
+            tokens,
+            lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
+            metadata: rules.metadata.then(|| request.lists.clone()),
+            used: strategy,
+            fallback: None,
+        }),
+        Err(reason) => truncated(request, rules, Some(reason)),
+    }
+}
+
+/// Truncate, asked for or as the fallback for `reason`.
+fn truncated(request: &SummaryRequest<'_>, rules: &TextRules, reason: Option<String>) -> Option<Generated> {
+    let (text, tokens) = within(request, rules, |budget| truncate::write(request, rules, budget)).ok()?;
+    Some(Generated {
+        text,
+        tokens,
+        lists_in_text: rules.truncate_tags && !request.lists.is_empty(),
+        metadata: rules.metadata.then(|| request.lists.clone()),
+        used: Strategy::Truncate,
+        fallback: reason,
+    })
+}
+
+/// Has a text written that keeps to the budget together with its wrapper, and counts it.
+fn within(
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    write: impl Fn(u64) -> Result<String, SummarizeError>,
+) -> Result<(String, u64), String> {
+    let tokenizer = request.view.tokenizer;
+    let wrapper = tokenizer.count(&rules.prefix) + tokenizer.count(&rules.suffix);
+    let mut inner = request.budget.saturating_sub(wrapper);
+    let mut body = String::new();
+    // Counts do not add up exactly at the joins, and a model may not keep to its budget: ask again, then cut.
+    for _ in 0..2 {
+        if inner == 0 {
+            return Err(SummarizeError::BudgetTooSmall { budget: request.budget }.to_string());
+        }
+        body = write(inner).map_err(|error| error.to_string())?;
+        if body.trim().is_empty() {
+            return Err(format!("the summarizer gave no text within {inner} tokens"));
+        }
+        let text = rules.wrap(&body);
+        let tokens = tokenizer.count(&text);
+        if tokens <= request.budget {
+            return Ok((text, tokens));
+        }
+        inner = inner.saturating_sub(tokens - request.budget);
+    }
+    let mut room = inner;
+    while let Some(short) = cut_to(&body, room, tokenizer) {
+        let text = rules.wrap(&short);
+        let tokens = tokenizer.count(&text);
+        if tokens <= request.budget {
+            return Ok((text, tokens));
+        }
+        room = room.saturating_sub(tokens - request.budget);
+    }
+    Err(SummarizeError::BudgetTooSmall { budget: request.budget }.to_string())
+}
+
+/// The longest beginning of a text within a budget, cut between words and marked with `…`; `None` when not even a
+/// word fits.
+fn cut_to(text: &str, budget: u64, tokenizer: Tokenizer) -> Option<String> {
+    if tokenizer.count(text) <= budget {
+        return Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+    }
+    let ends: Vec<usize> = text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
+    let cut = |count: usize| {
+        let at = count.checked_sub(1).and_then(|index| ends.get(index)).copied()?;
+        let head = text.get(..at)?.trim_end();
+        (!head.is_empty()).then(|| format!("{head}…"))
+    };
+    let (mut low, mut high) = (0, ends.len());
+    while low < high {
+        let middle = (low + high).div_ceil(2);
+        if cut(middle).is_some_and(|text| tokenizer.count(&text) <= budget) {
+            low = middle;
+        } else {
+            high = middle - 1;
+        }
+    }
+    cut(low).filter(|text| tokenizer.count(text) <= budget)
+}
+
+#[cfg(test)]
+mod tests;

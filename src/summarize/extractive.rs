@@ -1,0 +1,129 @@
+//! The embedded summarizer: picks the lines of a session that an engineer who goes on with the work would need.
+//!
+//! It is deterministic and offline. It quotes rather than paraphrases, because a quote cannot be wrong: sentences of
+//! the user and of the agent, heads of errors, outcomes of checks, items of todo lists. What to quote follows from who
+//! said it, where in its turn it stands, how it is built, how often the session speaks of the same things, and how
+//! old it is. An earlier summary is read back into the same kind of lines, so that rounds merge instead of nesting.
+//!
+//! Invariants: the text never exceeds the budget; equal requests give equal text; only the messages of the request
+//! and the earlier summary are read; summarizing nothing on top of an own summary gives that summary again.
+//!
+//! It stands apart from the measuring side on purpose: it imports nothing of facts, matching or scoring.
+
+use super::{Layout, SummarizeError, Summarizer, SummaryRequest};
+use files::{Files, Limits};
+use item::Kind;
+use layout::{Entry, Frame};
+
+mod digest;
+pub(crate) mod files;
+mod item;
+mod layout;
+mod lines;
+mod outcome;
+mod previous;
+mod rank;
+#[cfg(test)]
+mod tests;
+mod words;
+
+pub use digest::Digest;
+
+/// The summarizer; it has no settings.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Extractive;
+
+impl Summarizer for Extractive {
+    fn name(&self) -> &'static str {
+        "extractive"
+    }
+
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let digest = request.view.digest.get_or_init(|| Digest::new(request.view));
+        let old = request.previous.map(previous::parse).unwrap_or_default();
+        let candidates = rank::candidates(request, digest, digest.range(&request.messages), &old);
+        let no_lists = super::FileLists::default();
+        let lists = if request.list_form == super::ListForm::None { &no_lists } else { request.lists };
+        if candidates.is_empty() && lists.is_empty() {
+            return Err(SummarizeError::Nothing);
+        }
+        let mut frame = Some(Frame::Full);
+        while let Some(size) = frame {
+            if let Some(text) = write(request, lists, candidates.clone(), size) {
+                return Ok(text);
+            }
+            frame = size.smaller();
+        }
+        Err(SummarizeError::BudgetTooSmall { budget: request.budget })
+    }
+}
+
+/// One attempt with a frame; `None` when the frame leaves too little room for content.
+fn write(
+    request: &SummaryRequest<'_>,
+    lists: &super::FileLists,
+    candidates: Vec<rank::Candidate<'_>>,
+    frame: Frame,
+) -> Option<String> {
+    let tokenizer = request.view.tokenizer;
+    let budget = request.budget;
+    let skeleton = frame_tokens(request, frame);
+    if frame < Frame::Bare && skeleton * 4 > budget {
+        return None;
+    }
+    let room = budget.saturating_sub(skeleton);
+    let limits = Limits::of(room);
+    let mut files = Files::choose(lists, request.cwd, limits, tokenizer);
+    let selection = rank::select(candidates, room.saturating_sub(files.tokens), tokenizer);
+    let spare = room.saturating_sub(files.tokens + selection.tokens);
+    if spare > 0 && !files.is_whole() {
+        let more = |limit: u64| limit + spare;
+        let limits = Limits {
+            modified: more(limits.modified),
+            deleted: more(limits.deleted),
+            read: more(limits.read),
+            all: room - selection.tokens.min(room),
+        };
+        files = Files::choose(lists, request.cwd, limits, tokenizer);
+    }
+    let mut chosen = selection.lines;
+    // Sums of counts and the count of the whole differ by a few tokens at the joins: the last word is a real count.
+    loop {
+        if chosen.is_empty() && files.is_empty() {
+            return None;
+        }
+        let mut ordered: Vec<&rank::Candidate<'_>> = chosen.iter().collect();
+        ordered.sort_by_key(|candidate| candidate.order);
+        let entries: Vec<Entry<'_>> = ordered
+            .iter()
+            .map(|candidate| Entry { kind: candidate.kind, text: &candidate.item.text })
+            .collect();
+        let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
+        let count = tokenizer.count(&text);
+        if count <= budget {
+            return Some(text);
+        }
+        let mut over = count - budget;
+        while over > 0 {
+            // The goal goes last, the least of the lines first.
+            let Some(at) = chosen.iter().rposition(|candidate| candidate.kind != Kind::Goal) else { break };
+            over = over.saturating_sub(rank::line_tokens(&chosen.remove(at), tokenizer));
+        }
+        if over > 0 && !files.shrink() {
+            chosen.pop();
+        }
+    }
+}
+
+/// Tokens of a layout without content.
+fn frame_tokens(request: &SummaryRequest<'_>, frame: Frame) -> u64 {
+    let text = layout::render(request.layout, frame, &[], &Files::default(), request.list_form);
+    // Lead-ins and headings that are only written with content: about one more line each.
+    let lead_ins = match (request.layout, frame) {
+        (_, Frame::Bare) => 0,
+        (Layout::Prose, _) => layout::lead_ins().map(|(lead, _)| lead.len() as u64 / 5 + 2).sum(),
+        (_, Frame::Sparse) => 30,
+        (_, Frame::Full) => 0,
+    };
+    request.view.tokenizer.count(&text) + lead_ins
+}

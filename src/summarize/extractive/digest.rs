@@ -1,0 +1,485 @@
+//! A session prepared once: the lines that could enter a summary, per message.
+//!
+//! Every line depends on its own message and on those before it, never on later ones, so a range of messages can be
+//! summarized from its own lines without knowing what comes after.
+
+use super::item::{Item, Kind, info};
+use super::lines::{self, Line, Mark};
+use super::outcome;
+use super::words::{self, Cues, Look, look};
+use crate::fileops::{self, TodoState, ToolKind};
+use crate::summarize::SessionView;
+use crate::transcript::{Message, Outcome, Part, Role};
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+/// Longest request kept as one line, in characters.
+const REQUEST: usize = 320;
+/// Longest first request.
+const GOAL: usize = 560;
+/// Sentences of one text part that are looked at in full; of the rest only those with strong cues.
+const SENTENCES: usize = 150;
+
+/// The prepared session.
+#[derive(Debug)]
+pub struct Digest {
+    items: Vec<Item>,
+    /// First item of each message, and the end.
+    first: Vec<u32>,
+    /// Messages at which a todo tool replaced its whole list.
+    replaced: Vec<u32>,
+    /// Assistant messages that end a turn (no calls), per message.
+    closing: Vec<bool>,
+}
+
+impl Digest {
+    /// Looks at every message once; linear in the text.
+    pub fn new(view: &SessionView<'_>) -> Self {
+        let mut building = Building::default();
+        let messages = &view.transcript.messages;
+        for (index, message) in messages.iter().enumerate() {
+            building.message(index as u32, message);
+        }
+        building.links(view);
+        let mut items = building.items;
+        items.sort_by_key(|item| item.message);
+        let mut first = Vec::with_capacity(messages.len() + 1);
+        let mut at = 0usize;
+        for index in 0..=messages.len() {
+            while items.get(at).is_some_and(|item| (item.message as usize) < index) {
+                at += 1;
+            }
+            first.push(at as u32);
+        }
+        let closing = messages.iter().map(is_closing).collect();
+        Self { items, first, replaced: building.replaced, closing }
+    }
+
+    /// Lines of a run of messages.
+    pub(super) fn range(&self, messages: &Range<usize>) -> &[Item] {
+        let last = self.first.len().saturating_sub(1);
+        let at = |index: usize| self.first.get(index.min(last)).copied().unwrap_or(0) as usize;
+        self.items.get(at(messages.start)..at(messages.end).max(at(messages.start))).unwrap_or_default()
+    }
+
+    /// Last message of a run at which a todo list was replaced.
+    pub(super) fn last_list(&self, messages: &Range<usize>) -> Option<u32> {
+        self.replaced.iter().rev().copied().find(|at| messages.contains(&(*at as usize)))
+    }
+
+    /// True when the message ends a turn.
+    pub(super) fn is_closing(&self, message: usize) -> bool {
+        self.closing.get(message).copied().unwrap_or(false)
+    }
+
+    /// Number of candidate lines, for measurements.
+    pub fn len(&self) -> usize {
+        self.items.len()
+    }
+
+    /// True when no message holds anything worth a line.
+    pub fn is_empty(&self) -> bool {
+        self.items.is_empty()
+    }
+}
+
+fn is_closing(message: &Message) -> bool {
+    message.role == Role::Assistant && !message.parts.iter().any(|part| matches!(part, Part::Call(_)))
+}
+
+#[derive(Default)]
+struct Building {
+    items: Vec<Item>,
+    replaced: Vec<u32>,
+    /// Last question the agent asked, for answers of one word.
+    question: Option<String>,
+    seen_request: bool,
+    todos: BTreeMap<String, String>,
+}
+
+impl Building {
+    fn message(&mut self, at: u32, message: &Message) {
+        match message.role {
+            Role::User => {
+                for part in &message.parts {
+                    if let Part::Text(text) = part
+                        && text.injected
+                    {
+                        self.project_rules(at, &text.text);
+                    }
+                }
+                let said = message.authored_text();
+                if !said.trim().is_empty() {
+                    self.user(at, &said);
+                }
+            }
+            Role::Assistant => {
+                let closing = is_closing(message);
+                for part in &message.parts {
+                    match part {
+                        Part::Text(text) if !text.injected => self.assistant(at, &text.text, closing),
+                        Part::Thinking(text) => self.thinking(at, text),
+                        _ => {}
+                    }
+                }
+            }
+            Role::System | Role::Tool => {}
+        }
+    }
+
+    /// What a person wrote: a request, standing instructions in it, and the rest.
+    fn user(&mut self, at: u32, text: &str) {
+        let question = self.question.take();
+        let whole = look(text.get(..text.floor_char_boundary(400)).unwrap_or(""));
+        if let Some(question) = question
+            && text.len() <= 120
+            && !text.contains('\n')
+            && whole.content <= 6
+            && !whole.question
+        {
+            let answer = lines::clean(text);
+            let both = format!("{question} User: {answer}");
+            let seen = look(&both);
+            let weight = 0.7 + 0.1 * seen.code.min(4) as f32;
+            self.items.push(Item::new(Kind::Decision, both, at, weight, seen));
+            if whole.content <= 2 {
+                return;
+            }
+        }
+        let cap = if self.seen_request { REQUEST } else { GOAL };
+        let mut request = String::new();
+        let mut rest: Vec<(String, Look)> = Vec::new();
+        let mut count = 0usize;
+        for line in lines::lines(text) {
+            match line.mark {
+                Mark::Blank => continue,
+                Mark::Code if count > 0 && !line.text.contains("rror") => continue,
+                _ => {}
+            }
+            lines::sentences(&line.text, |sentence| {
+                count += 1;
+                let clean = lines::cut(&lines::clean(sentence), lines::LONGEST).into_owned();
+                if clean.is_empty() {
+                    return;
+                }
+                let seen = look(&clean);
+                if let Some(weight) = standing(&seen) {
+                    // A long paste holds sentences of others too.
+                    let weight = weight / (1.0 + count as f32 / 60.0);
+                    self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
+                } else if request.chars().count() + clean.chars().count() < cap && count <= 12 {
+                    if !request.is_empty() {
+                        request.push(' ');
+                    }
+                    request.push_str(&clean);
+                } else if count <= SENTENCES || seen.cues.any(Cues::FAIL) {
+                    rest.push((clean, seen));
+                }
+            });
+        }
+        let asked = look(&request);
+        if asked.content > 0 {
+            let weight = (0.35 + asked.content as f32 / 10.0).min(1.2);
+            self.items.push(Item::new(Kind::Request, trim_stop(request), at, weight, asked));
+            self.seen_request = true;
+        }
+        let crowd = 1.0 + rest.len() as f32 / 20.0;
+        for (text, seen) in rest {
+            let weight = 1.3 * info(&seen) / crowd;
+            let kind = if seen.code + seen.numbers >= 2 { Kind::Value } else { Kind::Note };
+            self.items.push(Item::new(kind, trim_stop(text), at, weight, seen));
+        }
+    }
+
+    /// Instructions of the project that the harness put into a user message.
+    fn project_rules(&mut self, at: u32, text: &str) {
+        let head = text.get(..text.floor_char_boundary(600)).unwrap_or("");
+        if !["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"]
+            .iter()
+            .any(|mark| head.contains(mark))
+        {
+            return;
+        }
+        let mut count = 0u32;
+        for line in lines::lines(text) {
+            if matches!(line.mark, Mark::Blank | Mark::Code | Mark::Heading) {
+                continue;
+            }
+            lines::sentences(&line.text, |sentence| {
+                let clean = lines::clean(sentence);
+                if clean.chars().count() > 240 {
+                    return;
+                }
+                let seen = look(&clean);
+                if let Some(weight) = standing(&seen).filter(|weight| *weight >= 0.8) {
+                    count += 1;
+                    let weight = 0.55 * weight / (1.0 + count as f32 / 12.0);
+                    self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
+                }
+            });
+        }
+    }
+
+    /// What the agent wrote.
+    fn assistant(&mut self, at: u32, text: &str, closing: bool) {
+        let found = lines::lines(text);
+        let crowd = 1.0 + found.iter().filter(|line| line.mark != Mark::Blank).count() as f32 / 30.0;
+        let mut hint: Option<Kind> = None;
+        let mut count = 0usize;
+        let mut last: Option<String> = None;
+        for line in &found {
+            match line.mark {
+                Mark::Heading => {
+                    hint = section_kind(&line.text);
+                    continue;
+                }
+                Mark::Code | Mark::Blank => continue,
+                _ => {}
+            }
+            let pieces = table_row(line);
+            lines::sentences(&pieces, |sentence| {
+                count += 1;
+                let clean = lines::cut(&lines::clean(sentence), lines::LONGEST).into_owned();
+                let seen = look(&clean);
+                if seen.content == 0 || (count > SENTENCES && !seen.cues.any(Cues::CHOICE)) {
+                    return;
+                }
+                if seen.question {
+                    last = Some(clean.clone());
+                } else if !clean.is_empty() {
+                    last = None;
+                }
+                let lead = clean.ends_with([':', '：']);
+                if lead && (seen.content < 6 || seen.chatter) {
+                    return;
+                }
+                let kind = classify(line.mark, hint, &seen, closing);
+                let mut weight = info(&seen) / crowd;
+                // `Done.`, `I found the issue.`
+                if seen.content < 3 && seen.code == 0 && line.mark == Mark::Plain {
+                    weight *= 0.3;
+                }
+                weight *= match (closing, count) {
+                    (true, 1) => 1.4,
+                    (true, _) => 1.15,
+                    // In the middle of a turn only insights and choices are more than noise.
+                    (false, _) if seen.cues.any(Cues::INSIGHT) && seen.code + seen.numbers > 0 => 1.15,
+                    (false, _) => 0.6,
+                };
+                if lead {
+                    weight *= 0.6;
+                }
+                if pieces.contains(" | ") {
+                    weight *= 0.7;
+                }
+                self.items.push(Item::new(kind, trim_stop(clean), at, weight, seen));
+            });
+        }
+        self.question = last;
+    }
+
+    /// Reasoning: only choices and insights that name something.
+    fn thinking(&mut self, at: u32, text: &str) {
+        let mut count = 0usize;
+        for line in lines::lines(text) {
+            if matches!(line.mark, Mark::Blank | Mark::Code | Mark::Heading) {
+                continue;
+            }
+            lines::sentences(&line.text, |sentence| {
+                count += 1;
+                if count > SENTENCES || sentence.len() < 30 || sentence.len() > 400 {
+                    return;
+                }
+                let seen = look(sentence);
+                if seen.question
+                    || seen.chatter
+                    || seen.code + seen.numbers == 0
+                    || !(seen.cues.any(Cues::CHOICE)
+                        || (seen.cues.any(Cues::FOUND) && seen.cues.any(Cues::CAUSE)))
+                {
+                    return;
+                }
+                let kind = if seen.cues.any(Cues::CHOICE) { Kind::Decision } else { Kind::Note };
+                let weight = 0.3 * info(&seen);
+                let clean = lines::clean(sentence);
+                self.items.push(Item::new(kind, trim_stop(clean), at, weight, seen));
+            });
+        }
+    }
+
+    /// Calls and how they ended.
+    fn links(&mut self, view: &SessionView<'_>) {
+        let transcript = view.transcript;
+        for (index, link) in transcript.links.iter().enumerate() {
+            let Some(call) = transcript.call(link) else { continue };
+            let kind = view.kinds.get(index).copied().unwrap_or(ToolKind::Other);
+            if kind == ToolKind::Todo {
+                self.todo(link.call.message.0, &call.name, &call.arguments);
+                continue;
+            }
+            let (Some(at), Some(result)) = (link.result, transcript.result(link)) else { continue };
+            let at = at.message.0;
+            if let Some(said) = outcome::said_by_user(&result.text) {
+                let said = said.to_owned();
+                self.user(at, &said);
+                continue;
+            }
+            match kind {
+                ToolKind::Shell => {
+                    if let Some(command) = outcome::command_of(&call.arguments) {
+                        outcome::of_command(&command, result, at, &mut self.items);
+                    }
+                }
+                _ if result.outcome == Outcome::Failed => {
+                    outcome::of_failed_tool(&call.name, result, at, &mut self.items);
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// A call of a todo tool: its items with their new states.
+    fn todo(&mut self, at: u32, name: &str, arguments: &str) {
+        let effect = fileops::of_call(name, arguments, None);
+        if effect.todos_replace {
+            self.replaced.push(at);
+        }
+        for todo in effect.todos {
+            let text = if todo.text.is_empty() {
+                todo.id.as_ref().and_then(|id| self.todos.get(id)).cloned().unwrap_or_default()
+            } else {
+                todo.text
+            };
+            if let Some(id) = todo.id
+                && !text.is_empty()
+            {
+                self.todos.insert(id, text.clone());
+            }
+            let clean = trim_stop(lines::cut(&lines::clean(&text), 160).into_owned());
+            let kind = match todo.state {
+                TodoState::Pending => Kind::Todo,
+                TodoState::Active => Kind::Active,
+                TodoState::Done => Kind::Done,
+                TodoState::Cancelled => Kind::Note,
+            };
+            let weight = if todo.state == TodoState::Cancelled { 0.0 } else { 1.0 };
+            let seen = look(&clean);
+            if seen.content > 0 {
+                let key = words::key(&clean);
+                self.items.push(Item::new(kind, clean, at, weight, seen).keyed(key));
+            }
+        }
+    }
+}
+
+/// Worth of a user's sentence as a standing instruction; `None` when it is none.
+fn standing(seen: &Look) -> Option<f32> {
+    let opening = seen.first.any(Cues::RULE) || seen.second.any(Cues::RULE);
+    let asks = seen.first.any(Cues::ASK) || seen.second.any(Cues::ASK);
+    if seen.question || seen.content < 2 || !seen.cues.any(Cues::RULE) {
+        return None;
+    }
+    let negated = seen.cues.any(Cues::NOT);
+    let base = match (opening, asks || negated) {
+        (true, _) => 1.2,
+        (false, true) => 0.9,
+        (false, false) => 0.7,
+    };
+    let named = 0.06 * (seen.code + seen.numbers).min(4) as f32;
+    let long = if seen.content > 28 { 0.75 } else { 1.0 };
+    Some((base + named) * long)
+}
+
+/// Kind of a sentence of the agent.
+fn classify(mark: Mark, hint: Option<Kind>, seen: &Look, closing: bool) -> Kind {
+    match mark {
+        Mark::Open => return Kind::Todo,
+        Mark::Closed => return Kind::Done,
+        _ => {}
+    }
+    if let Some(hint) = hint
+        && closing
+        && !matches!(hint, Kind::Rule | Kind::Goal | Kind::Request)
+    {
+        return hint;
+    }
+    if seen.question {
+        return Kind::Note;
+    }
+    if seen.cues.any(Cues::CHOICE) && !seen.chatter {
+        return Kind::Decision;
+    }
+    if seen.first.any(Cues::DONE) || (closing && seen.cues.any(Cues::DONE) && !seen.cues.any(Cues::NOT)) {
+        return Kind::Done;
+    }
+    if closing && (seen.first.any(Cues::LEFT) || (seen.cues.any(Cues::LEFT) && seen.cues.any(Cues::ASK))) {
+        return Kind::Next;
+    }
+    if seen.code + seen.numbers >= 2 || seen.cues.any(Cues::FOUND) {
+        return Kind::Value;
+    }
+    Kind::Note
+}
+
+/// Kind that a heading promises for the lines below it.
+pub(super) fn section_kind(heading: &str) -> Option<Kind> {
+    const NAMES: &[(&str, Kind)] = &[
+        ("decision", Kind::Decision),
+        ("rationale", Kind::Decision),
+        ("constraint", Kind::Rule),
+        ("preference", Kind::Rule),
+        ("requirement", Kind::Rule),
+        ("instruction", Kind::Rule),
+        ("in progress", Kind::Progress),
+        ("current work", Kind::State),
+        ("current state", Kind::State),
+        ("status", Kind::State),
+        ("blocked", Kind::Failure),
+        ("failing", Kind::Failure),
+        ("problem", Kind::Value),
+        ("error", Kind::Value),
+        ("next", Kind::Next),
+        ("remaining", Kind::Todo),
+        ("pending", Kind::Todo),
+        ("todo", Kind::Todo),
+        ("to do", Kind::Todo),
+        ("user message", Kind::Asked),
+        ("goal", Kind::Goal),
+        ("active task", Kind::Goal),
+        ("objective", Kind::Goal),
+        ("intent", Kind::Goal),
+        ("primary request", Kind::Goal),
+        ("original request", Kind::Goal),
+        ("done", Kind::Done),
+        ("complete", Kind::Done),
+        ("progress", Kind::Done),
+        ("change", Kind::Done),
+        ("narrative", Kind::Done),
+        ("what was", Kind::Done),
+        ("history", Kind::Done),
+        ("context", Kind::Value),
+        ("technical", Kind::Value),
+        ("concept", Kind::Value),
+        ("artifact", Kind::Value),
+        ("file", Kind::Value),
+        ("finding", Kind::Value),
+    ];
+    let lower = heading.to_lowercase();
+    NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
+}
+
+/// A table row as running text; anything else as it is.
+fn table_row<'a>(line: &'a Line<'_>) -> &'a str {
+    line.text.strip_prefix('|').map_or(&*line.text, |row| row.trim_end_matches('|').trim())
+}
+
+/// Without its closing full stop, which a list line does not need.
+pub(super) fn trim_stop(mut text: String) -> String {
+    if text.ends_with('.') && !text.ends_with("..") {
+        text.pop();
+    }
+    if text.ends_with('。') {
+        text.pop();
+    }
+    text
+}

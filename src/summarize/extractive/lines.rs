@@ -1,0 +1,266 @@
+//! From text to single-line pieces: lines, sentences, cleaning, cutting.
+//!
+//! Every piece that leaves this module is one line without control characters, markdown emphasis or runs of blanks,
+//! and otherwise verbatim: numbers, paths, negations and back-ticks are never touched.
+
+use std::borrow::Cow;
+
+/// Longest sentence kept whole, in characters; what is longer is cut on a word boundary.
+pub(super) const LONGEST: usize = 360;
+
+/// What stands in front of a line of markdown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Mark {
+    /// Running text.
+    Plain,
+    /// A list item.
+    Bullet,
+    /// `[ ]`.
+    Open,
+    /// `[x]` or a check mark.
+    Closed,
+    /// `#` heading, or a line that is all bold.
+    Heading,
+    /// Inside a code fence.
+    Code,
+    /// Nothing; ends a paragraph.
+    Blank,
+}
+
+/// One line, or one paragraph of wrapped lines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Line<'a> {
+    /// Text after the mark.
+    pub(super) text: Cow<'a, str>,
+    /// The mark.
+    pub(super) mark: Mark,
+}
+
+/// Splits a text into marked lines; lines wrapped by a text editor are joined again.
+pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut out: Vec<Line<'_>> = Vec::new();
+    let mut fence: Option<&str> = None;
+    let mut last_width = 0;
+    for raw in text.split(['\n', '\r']) {
+        let trimmed = raw.trim();
+        if let Some(open) = fence {
+            if trimmed.starts_with(open) {
+                fence = None;
+                out.push(Line { text: Cow::Borrowed(""), mark: Mark::Blank });
+            } else {
+                out.push(Line { text: Cow::Borrowed(raw.trim_end()), mark: Mark::Code });
+            }
+            continue;
+        }
+        if let Some(open) = ["```", "~~~"].into_iter().find(|open| trimmed.starts_with(open)) {
+            fence = Some(open);
+            out.push(Line { text: Cow::Borrowed(""), mark: Mark::Blank });
+            continue;
+        }
+        let (rest, mark) = marked(trimmed);
+        let wrapped = mark == Mark::Plain
+            && last_width >= 50
+            && rest.chars().next().is_some_and(|first| !first.is_uppercase() && first.is_alphanumeric());
+        last_width = if trimmed.is_empty() { 0 } else { raw.len() };
+        if wrapped
+            && let Some(before) = out.last_mut()
+            && matches!(before.mark, Mark::Plain | Mark::Bullet | Mark::Open | Mark::Closed)
+            && !before.text.ends_with(['.', '!', '?', ':', ';', '…', '。', '！', '？', '：'])
+            && before.text.len() < 4 * LONGEST
+        {
+            let joined = before.text.to_mut();
+            joined.push(' ');
+            joined.push_str(rest);
+        } else {
+            out.push(Line { text: Cow::Borrowed(rest), mark });
+        }
+    }
+    out
+}
+
+/// Takes the mark off a trimmed line.
+fn marked(line: &str) -> (&str, Mark) {
+    if line.is_empty() || is_rule(line) {
+        return ("", Mark::Blank);
+    }
+    if let Some(rest) = line.strip_prefix('#') {
+        let rest = rest.trim_start_matches('#');
+        if rest.starts_with(' ') {
+            return (rest.trim().trim_matches('*').trim_end_matches(':'), Mark::Heading);
+        }
+    }
+    if let Some(inner) = line.strip_prefix("**").and_then(|rest| {
+        rest.strip_suffix("**:").or_else(|| rest.strip_suffix("**")).or_else(|| rest.strip_suffix(":**"))
+    }) && !inner.contains("**")
+        && inner.chars().count() <= 60
+    {
+        return (inner.trim_end_matches(':'), Mark::Heading);
+    }
+    let mut rest = line;
+    let mut mark = Mark::Plain;
+    if let Some(after) =
+        ["- ", "* ", "• ", "+ ", "– ", "> "].into_iter().find_map(|dash| line.strip_prefix(dash))
+    {
+        rest = after.trim_start();
+        mark = Mark::Bullet;
+    } else if let Some(after) = after_number(line) {
+        rest = after;
+        mark = Mark::Bullet;
+    }
+    for (box_mark, state) in [
+        ("[ ]", Mark::Open),
+        ("[x]", Mark::Closed),
+        ("[X]", Mark::Closed),
+        ("✅", Mark::Closed),
+        ("✓", Mark::Closed),
+    ] {
+        if let Some(after) = rest.strip_prefix(box_mark) {
+            return (after.trim_start(), state);
+        }
+    }
+    (rest, mark)
+}
+
+/// `1. x` and `12) x`.
+fn after_number(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
+    let digits = line.len() - rest.len();
+    if digits == 0 || digits > 3 {
+        return None;
+    }
+    rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") ")).map(str::trim_start)
+}
+
+/// `---`, `===`, table rules and other lines without a letter or digit.
+fn is_rule(line: &str) -> bool {
+    !line.chars().any(char::is_alphanumeric) && line.chars().all(|c| "-=_*|:+~#─━═ ".contains(c))
+}
+
+/// Calls `take` with each sentence of a line, in order. Nothing is split inside back-ticks or brackets, at
+/// abbreviations or in numbers.
+pub(super) fn sentences<'a>(line: &'a str, mut take: impl FnMut(&'a str)) {
+    let mut start = 0;
+    let mut quoted = false;
+    let mut depth = 0u32;
+    let mut chars = line.char_indices().peekable();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '`' => quoted = !quoted,
+            '(' | '[' if !quoted => depth += 1,
+            ')' | ']' if !quoted => depth = depth.saturating_sub(1),
+            '。' | '！' | '？' if !quoted => {
+                push(line, start, at + c.len_utf8(), &mut take);
+                start = at + c.len_utf8();
+            }
+            '.' | '!' | '?' if !quoted && depth == 0 => {
+                let ends = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
+                if ends && !(c == '.' && abbreviated(line.get(start..at).unwrap_or(""))) {
+                    push(line, start, at + 1, &mut take);
+                    start = at + 1;
+                }
+            }
+            _ => {}
+        }
+    }
+    push(line, start, line.len(), &mut take);
+}
+
+fn push<'a>(line: &'a str, start: usize, end: usize, take: &mut impl FnMut(&'a str)) {
+    let piece = line.get(start..end).unwrap_or("").trim();
+    if !piece.is_empty() {
+        take(piece);
+    }
+}
+
+/// True when the full stop after `before` does not end a sentence.
+fn abbreviated(before: &str) -> bool {
+    let word = before.rsplit([' ', '(']).next().unwrap_or("");
+    matches!(
+        word,
+        "e.g" | "i.e" | "vs" | "etc" | "cf" | "approx" | "No" | "z.B" | "Mr" | "Dr" | "al" | "resp"
+    ) || (word.chars().count() == 1 && word.chars().all(char::is_alphanumeric))
+        || word.is_empty()
+}
+
+/// One clean line: emphasis, control and direction characters and escape sequences gone, blanks collapsed.
+pub(super) fn clean(text: &str) -> String {
+    let mut out = String::with_capacity(text.len().min(1 << 12));
+    let mut quoted = false;
+    let mut blank = true;
+    let mut chars = text.chars().peekable();
+    let mut before = ' ';
+    while let Some(c) = chars.next() {
+        let plain = match c {
+            '`' => {
+                quoted = !quoted;
+                true
+            }
+            '\u{1b}' => {
+                skip_escape(&mut chars);
+                continue;
+            }
+            '*' if !quoted && chars.peek() == Some(&'*') => {
+                chars.next();
+                // `**` of a path pattern stays.
+                let next = chars.peek().copied().unwrap_or(' ');
+                if before == '/' || next == '/' || next == '.' || next == '*' {
+                    out.push_str("**");
+                    blank = false;
+                }
+                before = '*';
+                continue;
+            }
+            _ => !(c.is_control() || is_invisible(c)),
+        };
+        before = c;
+        if c.is_whitespace() || !plain {
+            if !blank && (c.is_whitespace() || c.is_control()) {
+                out.push(' ');
+                blank = true;
+            }
+        } else {
+            out.push(c);
+            blank = false;
+        }
+    }
+    out.truncate(out.trim_end().len());
+    out
+}
+
+/// Drops the rest of a terminal escape sequence.
+fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    if chars.peek() != Some(&'[') {
+        return;
+    }
+    chars.next();
+    for _ in 0..32 {
+        match chars.peek() {
+            Some(c) if c.is_ascii_digit() || ";?:".contains(*c) => {
+                chars.next();
+            }
+            Some(c) if c.is_ascii_alphabetic() => {
+                chars.next();
+                return;
+            }
+            _ => return,
+        }
+    }
+}
+
+/// Direction marks, zero-width characters that carry no meaning alone, and line separators.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// The text, or its beginning up to a word boundary and `…` when it has more than `most` characters.
+pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    let Some((end, _)) = text.char_indices().nth(most) else {
+        return Cow::Borrowed(text);
+    };
+    let head = text.get(..end).unwrap_or("");
+    let boundary = head.rfind(char::is_whitespace).filter(|at| *at * 3 >= head.len() * 2);
+    // Never end on a joiner or a variation selector whose other half was cut off.
+    let kept = head.get(..boundary.unwrap_or(head.len())).unwrap_or(head);
+    let kept = kept.trim_end_matches(|c: char| c.is_whitespace() || c == '\u{200d}' || c == ',' || c == ';');
+    Cow::Owned(format!("{kept}…"))
+}

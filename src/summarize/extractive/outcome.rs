@@ -1,0 +1,379 @@
+//! What a tool result is worth: commands that matter and how they ended, commits, answers of the user.
+
+use super::item::{Item, Kind};
+use super::lines;
+use super::words::{self, look};
+use crate::transcript::{Outcome, ToolResult};
+use aho_corasick::AhoCorasick;
+use serde::Deserialize;
+use std::sync::LazyLock;
+
+/// Longest command written, in characters.
+const COMMAND: usize = 90;
+/// Longest head of an error, in characters.
+const HEAD: usize = 220;
+/// Bytes looked at from the start and from the end of a result.
+const WINDOW: usize = 12 << 10;
+
+/// Programs whose outcome is worth a line even when it is good.
+const CHECKS: &str = "test tests pytest jest vitest mocha ava rspec phpunit ctest check clippy lint eslint build tsc mypy \
+    pyright ruff flake8 make cmake ninja bazel gradle gradlew mvn compile vet deploy migrate install publish benchmark bench \
+    typecheck format fmt tox nox playwright cypress xcodebuild swift dotnet ci e2e verify validate";
+
+static CHECK_HASHES: LazyLock<Vec<u32>> =
+    LazyLock::new(|| CHECKS.split_whitespace().map(words::hash).collect());
+
+/// Marks of a line that says what went wrong, best first, with the worth of each.
+const TROUBLE: &[(&str, u8)] = &[
+    ("error[", 9),
+    ("panicked at", 9),
+    ("error:", 8),
+    ("exception:", 8),
+    ("fatal:", 8),
+    ("error ts", 8),
+    ("test result: failed", 7),
+    ("assertion", 6),
+    ("--- fail", 7),
+    ("fail ", 5),
+    ("failed", 5),
+    ("undefined", 5),
+    ("not found", 5),
+    ("no such file", 6),
+    ("cannot ", 5),
+    ("denied", 5),
+    ("timed out", 6),
+    ("timeout", 4),
+    ("err!", 5),
+    ("error", 4),
+    ("expected", 3),
+    ("unexpected", 4),
+    ("invalid", 4),
+    ("missing", 3),
+    ("refused", 5),
+];
+
+static TROUBLE_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(TROUBLE.iter().map(|(mark, _)| *mark)).ok()
+});
+
+/// Marks of the line that sums a check up.
+const VERDICTS: &[&str] =
+    &["passed", "failed", "test result", "tests:", "warning", "finished", " ok", "success", "built in"];
+
+static VERDICT_FINDER: LazyLock<Option<AhoCorasick>> =
+    LazyLock::new(|| AhoCorasick::builder().ascii_case_insensitive(true).build(VERDICTS).ok());
+
+/// Arguments of a tool that runs commands, under the names in use.
+#[derive(Deserialize)]
+struct Arguments {
+    #[serde(alias = "cmd", alias = "script", alias = "input", alias = "CommandLine")]
+    command: Option<Command>,
+}
+
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Command {
+    Line(String),
+    Words(Vec<String>),
+    Other(serde::de::IgnoredAny),
+}
+
+/// The command in the arguments of a shell tool.
+pub(super) fn command_of(arguments: &str) -> Option<String> {
+    if !arguments.trim_start().starts_with('{') {
+        return Some(arguments.to_owned()).filter(|text| !text.trim().is_empty());
+    }
+    match serde_json::from_str::<Arguments>(arguments).ok()?.command? {
+        Command::Line(line) => Some(line),
+        Command::Words(words) => match words.as_slice() {
+            [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
+                Some(script.clone())
+            }
+            words => Some(words.join(" ")),
+        },
+        Command::Other(_) => None,
+    }
+}
+
+/// A command without what does not matter for telling it from others: the way to its directory, redirections, pagers.
+pub(super) fn short_command(command: &str) -> String {
+    let first =
+        command.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
+    let segments: Vec<&str> = first
+        .split("&&")
+        .flat_map(|part| part.split("; "))
+        .map(|part| part.split(" | ").next().unwrap_or(part).trim())
+        .filter(|part| !part.is_empty())
+        .collect();
+    let telling: Vec<&str> = segments.iter().copied().filter(|part| !is_housekeeping(part)).collect();
+    let rest = if telling.is_empty() { segments.join(" && ") } else { telling.join(" && ") };
+    let kept: Vec<&str> = rest
+        .split_whitespace()
+        .filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null"))
+        .collect();
+    lines::cut(&lines::clean(&kept.join(" ")), COMMAND).replace('`', "'")
+}
+
+/// Parts of a command line that only prepare the rest.
+fn is_housekeeping(segment: &str) -> bool {
+    let program = segment.split_whitespace().next().unwrap_or("");
+    matches!(
+        program,
+        "cd" | "rm"
+            | "mkdir"
+            | "chmod"
+            | "echo"
+            | "sleep"
+            | "export"
+            | "source"
+            | "set"
+            | "pushd"
+            | "popd"
+            | "touch"
+            | "kill"
+            | "pkill"
+            | "true"
+    )
+}
+
+/// True for commands that check, build or deliver.
+fn is_check(command: &str) -> bool {
+    const PRINTERS: &[&str] = &[
+        "chmod", "rm", "touch", "cd", "which", "ps", "kill", "sleep", "export", "curl", "jq", "tree", "stat",
+        "file", "diff", "cat", "ls", "grep", "rg", "find", "sed", "head", "tail", "echo", "git", "awk", "wc",
+        "cp", "mv", "mkdir",
+    ];
+    let mut at_start = true;
+    let mut printer = false;
+    for word in command.split_whitespace() {
+        if matches!(word, "&&" | "||" | ";" | "|") {
+            at_start = true;
+            continue;
+        }
+        let name = word.rsplit('/').next().unwrap_or(word).trim_end_matches(';');
+        if at_start {
+            if word.contains('=') || matches!(word, "sudo" | "time" | "env" | "timeout") {
+                continue;
+            }
+            printer = PRINTERS.contains(&name);
+            at_start = word.ends_with(';');
+            if !printer && (name.contains("test") || CHECK_HASHES.contains(&words::hash(name))) {
+                return true;
+            }
+            continue;
+        }
+        if !printer
+            && !word.starts_with('-')
+            && !word.contains(['/', '='])
+            && name.split([':', '_', '-', '.']).any(|part| CHECK_HASHES.contains(&words::hash(part)))
+        {
+            return true;
+        }
+    }
+    false
+}
+
+/// The items a shell command and its result are worth.
+pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
+    let short = short_command(command);
+    if short.is_empty() {
+        return;
+    }
+    if command.contains("git commit") || command.contains("gh pr create") {
+        commits(&result.text, message, out);
+    }
+    let check = is_check(&short) || is_check(command.lines().next().unwrap_or(""));
+    let head = if check || result.outcome == Outcome::Failed { trouble(&result.text, check) } else { None };
+    // A pipe hides the exit status; the text does not.
+    let failed = result.outcome == Outcome::Failed
+        || (check && result.exit_code != Some(0) && head.as_ref().is_some_and(|(worth, _)| *worth >= 7))
+        || (check && head.as_ref().is_some_and(|(worth, _)| *worth >= 8) && command.contains('|'));
+    let key = words::key(&short) ^ 0x5eed;
+    if failed {
+        let exit = result
+            .exit_code
+            .filter(|code| *code != 0)
+            .map(|code| format!(" (exit {code})"))
+            .unwrap_or_default();
+        let head = head.map(|(_, text)| format!(": {text}")).unwrap_or_default();
+        let text = format!("`{short}`{exit}{head}");
+        let weight = if check {
+            1.2
+        } else if head.is_empty() {
+            0.15
+        } else {
+            0.5
+        };
+        let seen = look(&text);
+        out.push(Item::new(Kind::Failure, text, message, weight, seen).keyed(key));
+    } else if check {
+        let verdict = verdict(&result.text).map(|line| format!(": {line}")).unwrap_or_default();
+        let text = format!("`{short}` ok{verdict}");
+        let seen = look(&text);
+        out.push(Item::new(Kind::Check, text, message, 1.0, seen).keyed(key));
+    } else {
+        // A command that worked at last clears its failure and says nothing itself.
+        let seen = look(&short);
+        out.push(Item::new(Kind::Check, format!("`{short}` ok"), message, 0.0, seen).keyed(key));
+    }
+}
+
+/// A failed call of another tool.
+pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
+    let head = trouble(&result.text, false).map(|(_, line)| line).or_else(|| first_line(&result.text));
+    if let Some(head) = head {
+        let text = format!("{}: {head}", lines::clean(name));
+        let seen = look(&text);
+        out.push(Item::new(Kind::Failure, text, message, 0.25, seen));
+    }
+}
+
+/// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
+pub(super) fn said_by_user(text: &str) -> Option<&str> {
+    let head = text.get(..text.floor_char_boundary(400))?;
+    let lower = head.to_ascii_lowercase();
+    if !lower.contains("user") {
+        return None;
+    }
+    [
+        "the user said:",
+        "user said:",
+        "user feedback:",
+        "user provided the following feedback:",
+        "answered your questions:",
+        "user responded:",
+        "user's answer:",
+        "user answered:",
+        "<feedback>",
+    ]
+    .iter()
+    .find_map(|mark| lower.find(mark).and_then(|at| text.get(at + mark.len()..)))
+    .map(str::trim)
+    .filter(|said| !said.is_empty())
+}
+
+/// Commits and pull requests named in the output of a command.
+fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
+    for line in text.get(..text.floor_char_boundary(WINDOW)).unwrap_or("").lines() {
+        let line = line.trim();
+        if let Some((place, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] "))
+            && let Some((branch, hash)) = place.rsplit_once(' ')
+            && hash.len() >= 6
+            && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
+        {
+            let text = lines::clean(&format!(
+                "Committed {hash} on {}: {subject}",
+                branch.trim_end_matches(" (root-commit)")
+            ));
+            let seen = look(&text);
+            out.push(Item::new(Kind::Done, text, message, 1.3, seen));
+        } else if line.starts_with("https://") && line.contains("/pull/") && line.len() < 200 {
+            let text = lines::clean(&format!("Opened {line}"));
+            let seen = look(&text);
+            out.push(Item::new(Kind::Done, text, message, 1.5, seen));
+        }
+    }
+}
+
+/// Head and tail of a long text, cut on line boundaries where there are any.
+fn ends(text: &str) -> (&str, &str) {
+    if text.len() <= 2 * WINDOW {
+        return (text, "");
+    }
+    (
+        text.get(..text.floor_char_boundary(WINDOW)).unwrap_or(""),
+        text.get(text.ceil_char_boundary(text.len() - WINDOW)..).unwrap_or(""),
+    )
+}
+
+/// The line that says best what went wrong, with its worth, and a second one that adds to it.
+fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
+    let finder = TROUBLE_FINDER.as_ref()?;
+    let (head, tail) = ends(text);
+    let mut best: Option<(u8, &str)> = None;
+    let mut verdict: Option<&str> = None;
+    for line in head.lines().chain(tail.lines()) {
+        if line.len() > 2_000 {
+            continue;
+        }
+        let mut worth = finder
+            .find_overlapping_iter(line)
+            .filter_map(|found| TROUBLE.get(found.pattern().as_usize()))
+            .map(|(_, worth)| *worth)
+            .max()
+            .unwrap_or(0);
+        if worth == 0 && !(check && is_located(line.trim_start())) {
+            continue;
+        }
+        let lower = line.trim_start().to_ascii_lowercase();
+        // `0 failed`, `no errors`: not trouble. Source lines with line numbers in front: hardly.
+        if lower.contains("0 failed") || lower.contains("0 error") || lower.contains("no error") {
+            continue;
+        }
+        if lower.starts_with("error") || lower.starts_with("fatal") || lower.starts_with("e   ") {
+            worth += 1;
+        }
+        if is_located(line.trim_start()) {
+            worth += 4;
+        }
+        if lower.starts_with("warning") || lower.starts_with("//") || lower.starts_with('#') {
+            worth = worth.saturating_sub(4);
+        }
+        if lower.starts_with("traceback") {
+            continue;
+        }
+        if lower.contains(" failed") && lower.bytes().any(|byte| byte.is_ascii_digit()) {
+            verdict = Some(line);
+        }
+        // Of equal lines the first, but the last of Python's, whose error line ends the trace.
+        let later = worth >= 8 && lower.contains("error: ") && !lower.starts_with("error");
+        if best.is_none_or(|(high, _)| worth > high || (worth == high && later)) {
+            best = Some((worth, line));
+        }
+    }
+    let (worth, line) = best?;
+    let mut out = lines::cut(&lines::clean(line), HEAD).into_owned();
+    if let Some(verdict) = verdict.filter(|verdict| *verdict != line) {
+        let verdict = lines::clean(verdict.trim_matches(['=', ' ', '-']));
+        if verdict.chars().count() <= 90 {
+            out.push_str("; ");
+            out.push_str(&verdict);
+        }
+    }
+    Some((worth, out))
+}
+
+/// `src/a.rs:12:3: …`: how compilers and linters begin a complaint.
+fn is_located(line: &str) -> bool {
+    let mut pieces = line.splitn(4, ':');
+    let (Some(path), Some(number)) = (pieces.next(), pieces.next()) else { return false };
+    path.contains('.')
+        && !path.contains(char::is_whitespace)
+        && !number.is_empty()
+        && number.bytes().all(|byte| byte.is_ascii_digit())
+        && pieces.next().is_some()
+}
+
+/// The last line that sums a check up.
+fn verdict(text: &str) -> Option<String> {
+    let finder = VERDICT_FINDER.as_ref()?;
+    let (head, tail) = ends(text);
+    let part = if tail.is_empty() { head } else { tail };
+    let line = part
+        .lines()
+        .rev()
+        .take(60)
+        .filter(|line| line.len() < 300 && line.bytes().any(|byte| byte.is_ascii_digit()))
+        .find(|line| finder.is_match(*line))?;
+    let line = lines::clean(line.trim_matches(['=', ' ', '-']));
+    Some(lines::cut(&line, 110).into_owned()).filter(|line| !line.is_empty())
+}
+
+/// First line that holds a word.
+fn first_line(text: &str) -> Option<String> {
+    let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or("");
+    head.lines()
+        .map(lines::clean)
+        .find(|line| line.chars().any(char::is_alphanumeric))
+        .map(|line| lines::cut(&line, 140).into_owned())
+}

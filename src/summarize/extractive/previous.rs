@@ -1,0 +1,155 @@
+//! Reading an earlier summary back into lines: our own layouts exactly, anyone else's headings, lists and prose as
+//! well as they allow. File lists are left out; they come from the harness.
+
+use super::digest::{section_kind, trim_stop};
+use super::files::label;
+use super::item::{Item, Kind, info};
+use super::layout::lead_ins;
+use super::lines::{self, Mark};
+use super::words::{self, Cues, look};
+
+/// Longest list line kept in one piece, in characters.
+const WHOLE: usize = 2 * lines::LONGEST;
+
+/// The lines of a summary, in order; `message` is their position.
+pub(super) fn parse(text: &str) -> Vec<Item> {
+    let body = without_lists(text);
+    let ours = body.lines().any(|line| lead_ins().any(|(lead, _)| line.starts_with(lead)));
+    let mut out: Vec<Item> = Vec::new();
+    let mut section: Option<Kind> = None;
+    let mut in_files = false;
+    for line in lines::lines(&body) {
+        match line.mark {
+            Mark::Blank => {
+                if ours {
+                    section = None;
+                }
+                continue;
+            }
+            Mark::Code => continue,
+            Mark::Heading => {
+                section = section_kind(&line.text);
+                in_files = line.text.to_lowercase().contains("file");
+                continue;
+            }
+            _ => {}
+        }
+        let mut text: &str = &line.text;
+        if let Some((lead, kind)) = lead_ins().find(|(lead, _)| text.starts_with(lead)) {
+            section = Some(kind);
+            text = text.strip_prefix(lead).unwrap_or(text);
+        }
+        if is_frame(text) || (in_files && is_bare_path(text)) {
+            continue;
+        }
+        let whole = line.mark != Mark::Plain || ours;
+        if whole && text.chars().count() <= WHOLE {
+            push(&mut out, text, line.mark, section);
+        } else {
+            lines::sentences(text, |sentence| push(&mut out, sentence, line.mark, section));
+        }
+    }
+    out
+}
+
+/// One line, with the kind its label, mark or section gives it.
+fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
+    let labelled = Kind::ALL
+        .into_iter()
+        .filter(|kind| !kind.label().is_empty())
+        .find_map(|kind| text.strip_prefix(kind.label()).map(|rest| (kind, rest)));
+    let (kind, text) = match labelled {
+        Some((kind, rest)) => (Some(kind), rest),
+        None => (None, text),
+    };
+    let clean = trim_stop(lines::cut(&lines::clean(text), WHOLE).into_owned());
+    let seen = look(&clean);
+    if seen.content == 0 {
+        return;
+    }
+    let kind = kind.unwrap_or(match (mark, section) {
+        (Mark::Open, _) => Kind::Todo,
+        (Mark::Closed, _) => Kind::Done,
+        (_, Some(kind)) => kind,
+        (_, None) if seen.cues.any(Cues::CHOICE) => Kind::Decision,
+        (_, None) if seen.cues.any(Cues::DONE) => Kind::Done,
+        (_, None) if seen.cues.any(Cues::LEFT) => Kind::Next,
+        (_, None) if seen.code + seen.numbers >= 2 => Kind::Value,
+        (_, None) => Kind::Note,
+    });
+    let weight = match kind {
+        Kind::Goal | Kind::Request | Kind::Answered | Kind::Failure | Kind::Check | Kind::State => 1.0,
+        Kind::Todo | Kind::Active => 1.0,
+        Kind::Rule => 0.8 + 0.3 * info(&seen).min(1.5),
+        _ => 1.1 * info(&seen),
+    };
+    let key = match kind {
+        Kind::Failure | Kind::Check => clean
+            .strip_prefix('`')
+            .and_then(|rest| rest.split_once('`'))
+            .map(|(command, _)| words::key(command) ^ 0x5eed),
+        Kind::Todo | Kind::Active => Some(words::key(&clean)),
+        _ => None,
+    };
+    let mut item = Item::new(kind, clean, out.len() as u32, weight, seen);
+    item.key = key;
+    out.push(item);
+}
+
+/// The text without file lists, in any of our forms, and without wrappers.
+fn without_lists(text: &str) -> String {
+    let all: Vec<&str> = text.lines().collect();
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    while let Some(line) = all.get(at) {
+        let trimmed = line.trim();
+        at += 1;
+        let block = ["read", "modified", "deleted"].iter().find_map(|name| {
+            trimmed
+                .strip_prefix('<')
+                .and_then(|rest| rest.strip_prefix(name))
+                .filter(|rest| *rest == "-files>")
+                .map(|_| format!("</{name}-files>"))
+        });
+        if let Some(close) = block {
+            // A block runs to its own closing line; an opening line alone is no block.
+            let end = all.iter().skip(at).take_while(|line| !line.trim().starts_with("<")).count() + at;
+            if all.get(end).is_some_and(|line| line.trim() == close) {
+                at = end + 1;
+            }
+            continue;
+        }
+        if trimmed.starts_with("… and ") && trimmed.contains(" more ") && trimmed.ends_with(" files") {
+            continue;
+        }
+        let listed = ["modified", "read", "deleted"]
+            .iter()
+            .find_map(|name| trimmed.strip_prefix(label(name)).and_then(|rest| rest.strip_prefix(':')));
+        if let Some(rest) = listed {
+            if rest.is_empty() {
+                while all.get(at).is_some_and(|line| line.starts_with("- ")) {
+                    at += 1;
+                }
+            }
+            continue;
+        }
+        out.push_str(line);
+        out.push('\n');
+    }
+    out
+}
+
+/// Lines of the frame around or inside of a summary.
+fn is_frame(text: &str) -> bool {
+    matches!(text, "(none)" | "<summary>" | "</summary>" | "(none yet)" | "None" | "N/A" | "None.")
+        || (text.starts_with("[Compacted ") && text.ends_with(']'))
+        || (text.starts_with("[Conversation summary") && text.ends_with(']'))
+        || (text.starts_with("[Context emergency") && text.ends_with(']'))
+        || (text.len() < 200 && text.ends_with("summary:"))
+}
+
+/// A line that is one path and nothing else.
+fn is_bare_path(text: &str) -> bool {
+    let bare = text.trim_matches('`');
+    !bare.contains(char::is_whitespace) && bare.contains(['/', '.'])
+}

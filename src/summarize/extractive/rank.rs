@@ -1,0 +1,411 @@
+//! From candidate lines to the chosen ones: roles within the session, what replaces what, worth, and selection.
+
+use super::digest::Digest;
+use super::item::{GROUPS, Item, Kind, SHARES};
+use super::words::common;
+use crate::summarize::SummaryRequest;
+use crate::tokens::Tokenizer;
+use rustc_hash::FxHashMap;
+
+/// Lines below this worth are not written even when there is room.
+const FLOOR: f32 = 0.22;
+/// Tokens of a bullet and its line end.
+const BULLET: u64 = 2;
+/// Lines tried after the first that did not fit.
+const MISFITS: usize = 24;
+
+/// A line with its place and worth in this summary.
+#[derive(Debug, Clone)]
+pub(super) struct Candidate<'a> {
+    pub(super) item: &'a Item,
+    pub(super) kind: Kind,
+    /// Earlier summary first, then by message.
+    pub(super) order: u32,
+    old: bool,
+    worth: f32,
+}
+
+/// Lines of the earlier summary and of the messages, with their kinds settled and the outdated ones gone.
+pub(super) fn candidates<'a>(
+    request: &SummaryRequest<'_>,
+    digest: &Digest,
+    new: &'a [Item],
+    old: &'a [Item],
+) -> Vec<Candidate<'a>> {
+    let mut out: Vec<Candidate<'a>> = Vec::with_capacity(old.len() + new.len());
+    for (index, item) in old.iter().chain(new).enumerate() {
+        let old = index < old.len();
+        out.push(Candidate { item, kind: item.kind, order: index as u32, old, worth: 0.0 });
+    }
+    let nothing_happened = request.messages.is_empty();
+    if !nothing_happened {
+        requests(&mut out, request, digest);
+        turn(&mut out, request);
+        state(&mut out, digest);
+        lists(&mut out, request, digest);
+    }
+    replace_by_key(&mut out);
+    replace_by_skeleton(&mut out);
+    turned_down(&mut out);
+    finished(&mut out);
+    worth(&mut out, request, old.len());
+    out.retain(|candidate| candidate.worth >= FLOOR);
+    out
+}
+
+/// Which request is the goal, which is the newest, and which are history.
+fn requests(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, digest: &Digest) {
+    let newest = out.iter().filter(|c| !c.old && c.item.kind == Kind::Request).map(|c| c.item.message).max();
+    let has_goal = out.iter().any(|c| c.old && c.kind == Kind::Goal);
+    let goal = if has_goal {
+        None
+    } else {
+        out.iter()
+            .filter(|c| !c.old && c.item.kind == Kind::Request && c.item.weight >= 0.5)
+            .map(|c| c.item.message)
+            .min()
+            .or(newest)
+    };
+    let closed = request.turn_start.is_none() && digest.is_closing(request.messages.end.saturating_sub(1));
+    for candidate in out.iter_mut() {
+        match (candidate.old, candidate.kind) {
+            (true, Kind::Request | Kind::Answered) if newest.is_some() => candidate.kind = Kind::Asked,
+            (true, Kind::Request) if closed => candidate.kind = Kind::Answered,
+            (false, Kind::Request) => {
+                candidate.kind = if Some(candidate.item.message) == goal {
+                    Kind::Goal
+                } else if Some(candidate.item.message) != newest {
+                    Kind::Asked
+                } else if closed {
+                    Kind::Answered
+                } else {
+                    Kind::Request
+                };
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What was done in the current turn is progress, what was done in earlier ones is done.
+fn turn(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>) {
+    let new_request = out.iter().any(|c| !c.old && c.item.kind == Kind::Request);
+    for candidate in out.iter_mut() {
+        match (candidate.old, candidate.kind) {
+            (true, Kind::Progress) if new_request || request.turn_start.is_none() => {
+                candidate.kind = Kind::Done
+            }
+            (false, Kind::Done)
+                if request.turn_start.is_some_and(|start| candidate.item.message as usize >= start) =>
+            {
+                candidate.kind = Kind::Progress;
+            }
+            _ => {}
+        }
+    }
+}
+
+/// The agent's last words say where things stand.
+fn state(out: &mut [Candidate<'_>], digest: &Digest) {
+    let speaks = |c: &&Candidate<'_>| {
+        !c.old
+            && matches!(c.item.kind, Kind::Note | Kind::Value | Kind::Done | Kind::Next | Kind::Decision)
+            && c.item.key.is_none()
+    };
+    let Some(message) = out.iter().filter(speaks).map(|c| c.item.message).max() else { return };
+    let mut places = out
+        .iter()
+        .enumerate()
+        .filter(|(_, c)| speaks(c) && c.item.message == message)
+        .map(|(at, _)| at)
+        .collect::<Vec<_>>();
+    let place = if digest.is_closing(message as usize) {
+        places.truncate(3);
+        let weight = |at: &usize| out.get(*at).map_or(0.0, |c| c.item.weight);
+        places.into_iter().reduce(|best, at| if weight(&at) > weight(&best) { at } else { best })
+    } else {
+        places.pop()
+    };
+    let Some(place) = place else { return };
+    for (at, candidate) in out.iter_mut().enumerate() {
+        if at == place {
+            candidate.kind = Kind::State;
+        } else if candidate.old && candidate.kind == Kind::State {
+            candidate.kind = Kind::Note;
+        }
+    }
+}
+
+/// A todo list that was replaced leaves nothing of the lists before it but what was finished.
+fn lists(out: &mut Vec<Candidate<'_>>, request: &SummaryRequest<'_>, digest: &Digest) {
+    let Some(last) = digest.last_list(&request.messages) else { return };
+    out.retain(|c| {
+        !(matches!(c.kind, Kind::Todo | Kind::Active)
+            && (c.old || (c.item.key.is_some() && c.item.message < last)))
+    });
+}
+
+/// Of lines with one key the last stays.
+fn replace_by_key(out: &mut Vec<Candidate<'_>>) {
+    let mut last: FxHashMap<u64, u32> = FxHashMap::default();
+    for candidate in out.iter() {
+        if let Some(key) = candidate.item.key {
+            last.insert(key, candidate.order);
+        }
+    }
+    out.retain(|c| c.item.key.is_none_or(|key| last.get(&key) == Some(&c.order)));
+}
+
+/// True for kinds whose values change over time.
+fn holds_value(kind: Kind) -> bool {
+    matches!(
+        kind,
+        Kind::Rule | Kind::Decision | Kind::Value | Kind::Note | Kind::Done | Kind::State | Kind::Progress
+    )
+}
+
+/// Of lines with the same words around different values the last stays.
+fn replace_by_skeleton(out: &mut Vec<Candidate<'_>>) {
+    let mut last: FxHashMap<&[u32], u32> = FxHashMap::default();
+    for candidate in out.iter() {
+        if has_skeleton(candidate) {
+            last.insert(&candidate.item.words, candidate.order);
+        }
+    }
+    out.retain(|c| !has_skeleton(c) || last.get(&*c.item.words) == Some(&c.order));
+}
+
+fn has_skeleton(candidate: &Candidate<'_>) -> bool {
+    let words = candidate.item.words.len();
+    holds_value(candidate.kind) && !candidate.item.values.is_empty() && (2..=14).contains(&words)
+}
+
+/// Older choices and values that a later line turned down.
+fn turned_down(out: &mut Vec<Candidate<'_>>) {
+    let mut downs: FxHashMap<u32, (u32, &Item)> = FxHashMap::default();
+    for candidate in out.iter() {
+        if let Some(word) = candidate.item.rejects {
+            downs.insert(word, (candidate.order, candidate.item));
+        }
+    }
+    if downs.is_empty() {
+        return;
+    }
+    out.retain(|c| {
+        let outdated = matches!(c.kind, Kind::Rule | Kind::Decision | Kind::Value | Kind::State | Kind::Next)
+            && c.item.words.len() <= 14
+            && c.item.words.iter().chain(&c.item.values).any(|word| {
+                downs.get(word).is_some_and(|(order, by)| {
+                    c.order < *order && c.item.rejects != Some(*word) && common(&by.words, &c.item.words) >= 2
+                })
+            });
+        !outdated
+    });
+}
+
+/// Pending lines that a later line reports as finished.
+fn finished(out: &mut Vec<Candidate<'_>>) {
+    let done: Vec<(u32, u64, &[u32])> = out
+        .iter()
+        .filter(|c| matches!(c.kind, Kind::Done | Kind::Progress | Kind::State))
+        .map(|c| (c.order, c.item.signature, &*c.item.words))
+        .collect();
+    out.retain(|c| {
+        if !matches!(c.kind, Kind::Todo | Kind::Active | Kind::Next) || c.item.words.len() < 2 {
+            return true;
+        }
+        let needed = (c.item.words.len() * 3).div_ceil(4);
+        !done.iter().any(|(order, signature, words)| {
+            *order > c.order
+                && (signature & c.item.signature).count_ones() as usize * 2 >= needed
+                && common(words, &c.item.words) >= needed
+        })
+    });
+}
+
+/// Worth of each line, from its kind, its looks, how much the session speaks of its words, and its age.
+fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usize) {
+    let mut often: FxHashMap<u32, f32> = FxHashMap::default();
+    for candidate in out.iter() {
+        for word in &candidate.item.words {
+            *often.entry(*word).or_default() += 1.0;
+        }
+    }
+    let span = request.messages.len().max(1) as f32;
+    let start = request.messages.start as f32;
+    let last = out.iter().filter(|c| !c.old).map(|c| c.item.message).max();
+    for candidate in out.iter_mut() {
+        let item = candidate.item;
+        let (salience, age) = if candidate.old {
+            let position = (candidate.order as f32 + 1.0) / old_lines.max(1) as f32;
+            (
+                1.0,
+                candidate.kind.carry()
+                    * (candidate.kind.oldest() + (1.0 - candidate.kind.oldest()) * position),
+            )
+        } else {
+            let spoken: f32 = item
+                .words
+                .iter()
+                .map(|word| (often.get(word).copied().unwrap_or(0.0) / 12.0).min(1.0).sqrt())
+                .sum();
+            let salience = 0.6 + 0.8 * (spoken / (item.words.len() as f32 + 2.0)).min(1.0);
+            let position = ((item.message as f32 - start) / span).clamp(0.0, 1.0);
+            (salience, candidate.kind.at_start() + (1.0 - candidate.kind.at_start()) * position)
+        };
+        let weight = match candidate.kind {
+            // The last words count whatever they look like.
+            Kind::State if !candidate.old => {
+                item.weight.max(if last == Some(item.message) { 0.9 } else { 0.7 })
+            }
+            Kind::Goal => item.weight.max(1.0),
+            _ => item.weight,
+        };
+        candidate.worth = candidate.kind.base() * weight * salience * age;
+    }
+}
+
+/// The chosen lines.
+#[derive(Debug, Default)]
+pub(super) struct Selection<'a> {
+    /// In the order in which they were chosen, best first.
+    pub(super) lines: Vec<Candidate<'a>>,
+    /// Tokens of all lines, by their counts.
+    pub(super) tokens: u64,
+}
+
+/// Chooses lines for `budget` tokens: by worth per token, each group of kinds slowing down as it fills its share.
+pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer: Tokenizer) -> Selection<'a> {
+    let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
+    for candidate in candidates {
+        let chars = candidate.item.text.chars().count() as f32;
+        let wide = (candidate.item.text.len() as f32 - chars) / 2.0;
+        let cost = chars / 4.0 + 0.6 * wide + 8.0;
+        let priority = candidate.worth / (cost / 24.0).powf(0.6);
+        if let Some(queue) = queues.get_mut(candidate.kind.group()) {
+            queue.push((priority, candidate));
+        }
+    }
+    for queue in &mut queues {
+        // Best last, so that it can be popped; ties go to the later line.
+        queue.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.order.cmp(&b.1.order)));
+    }
+    let mut used = [0f32; GROUPS];
+    let mut out = Selection::default();
+    let mut misfits = 0;
+    loop {
+        let mut best: Option<(f32, usize)> = None;
+        for (group, queue) in queues.iter().enumerate() {
+            let Some((priority, _)) = queue.last() else { continue };
+            let share = SHARES.get(group).copied().unwrap_or(0.1) * budget as f32;
+            let full = used.get(group).copied().unwrap_or(0.0) / share.max(1.0);
+            let now = priority / (1.0 + full * full);
+            if best.is_none_or(|(high, _)| now > high) {
+                best = Some((now, group));
+            }
+        }
+        let Some((_, group)) = best else { break };
+        let Some((_, candidate)) = queues.get_mut(group).and_then(Vec::pop) else { break };
+        match against(&candidate, &out.lines) {
+            Against::New => {}
+            Against::Repeats => continue,
+            Against::Replaces(at) => {
+                // The newer value takes the place of the older one, if it fits there.
+                if let Some(place) = out.lines.get_mut(at) {
+                    let before = line_tokens(place, tokenizer);
+                    let after = line_tokens(&candidate, tokenizer);
+                    if out.tokens - before + after <= budget {
+                        out.tokens = out.tokens - before + after;
+                        let kind = place.kind;
+                        *place = candidate;
+                        if kind == Kind::Rule {
+                            place.kind = kind;
+                        }
+                    }
+                }
+                continue;
+            }
+        }
+        let cost = line_tokens(&candidate, tokenizer);
+        if out.tokens + cost > budget {
+            misfits += 1;
+            if misfits > MISFITS {
+                break;
+            }
+            continue;
+        }
+        out.tokens += cost;
+        if let Some(used) = used.get_mut(group) {
+            *used += cost as f32;
+        }
+        out.lines.push(candidate);
+    }
+    out
+}
+
+/// Tokens of a line with its bullet and label.
+pub(super) fn line_tokens(candidate: &Candidate<'_>, tokenizer: Tokenizer) -> u64 {
+    let text = candidate.item.tokens.get_or_init(|| tokenizer.count(&candidate.item.text) as u32);
+    let label = match candidate.kind.label().len() {
+        0 => 0,
+        1..=5 => 2,
+        6..=12 => 3,
+        _ => 6,
+    };
+    u64::from(*text) + label + BULLET
+}
+
+/// How a line stands to those already chosen.
+enum Against {
+    New,
+    Repeats,
+    Replaces(usize),
+}
+
+fn against(candidate: &Candidate<'_>, chosen: &[Candidate<'_>]) -> Against {
+    let words = &candidate.item.words;
+    for (at, other) in chosen.iter().enumerate() {
+        let shared_bits = (candidate.item.signature & other.item.signature).count_ones() as usize;
+        let fewer = words.len().min(other.item.words.len());
+        if fewer == 0 {
+            if words.len() == other.item.words.len()
+                && candidate.item.values == other.item.values
+                && candidate.item.text == other.item.text
+            {
+                return Against::Repeats;
+            }
+            continue;
+        }
+        if shared_bits * 2 < fewer {
+            continue;
+        }
+        let shared = common(words, &other.item.words);
+        let all = words.len() + other.item.words.len() - shared;
+        let alike = shared as f32 / all as f32;
+        let within = shared as f32 / fewer as f32;
+        let new_values = candidate.item.values.len() > common(&candidate.item.values, &other.item.values);
+        if new_values {
+            let changes = alike >= 0.75
+                && fewer >= 3
+                && holds_value(candidate.kind)
+                && holds_value(other.kind)
+                && !other.item.values.is_empty();
+            if changes && candidate.order > other.order {
+                return Against::Replaces(at);
+            }
+            if changes {
+                return Against::Repeats;
+            }
+            continue;
+        }
+        let short = words.len() <= other.item.words.len();
+        if alike >= 0.8 || (within >= 0.85 && short && fewer >= 3) || (within >= 1.0 && short && fewer >= 2) {
+            // A rule that is part of a request must stand on its own: the request will go one day.
+            if candidate.kind == Kind::Rule && other.kind.group() == 0 && alike < 0.8 {
+                continue;
+            }
+            return Against::Repeats;
+        }
+    }
+    Against::New
+}

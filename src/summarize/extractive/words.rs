@@ -1,0 +1,515 @@
+//! What a sentence looks like: content words, values, code-like tokens and a small vocabulary of cues.
+//!
+//! One pass over the text, no allocation but for the word list. Words are compared by hash, after crude stemming; a
+//! collision costs a slightly wrong rank and nothing else.
+
+use rustc_hash::FxHashMap;
+use std::sync::LazyLock;
+
+/// Groups of cue words, as bits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) struct Cues(u16);
+
+impl Cues {
+    /// Obligation, standing or prohibition.
+    pub(super) const RULE: Self = Self(1);
+    /// Negation.
+    pub(super) const NOT: Self = Self(1 << 1);
+    /// A choice between ways.
+    pub(super) const CHOICE: Self = Self(1 << 2);
+    /// A reason.
+    pub(super) const CAUSE: Self = Self(1 << 3);
+    /// Something finished.
+    pub(super) const DONE: Self = Self(1 << 4);
+    /// Something left to do.
+    pub(super) const LEFT: Self = Self(1 << 5);
+    /// Something wrong.
+    pub(super) const FAIL: Self = Self(1 << 6);
+    /// An insight.
+    pub(super) const FOUND: Self = Self(1 << 7);
+    /// A word that carries no content.
+    const STOP: Self = Self(1 << 8);
+    /// A verb that asks for work.
+    pub(super) const ASK: Self = Self(1 << 9);
+
+    /// Choices, reasons and findings.
+    pub(super) const INSIGHT: Self = Self(Self::CHOICE.0 | Self::CAUSE.0 | Self::FOUND.0);
+
+    /// True when one of `wanted` is set.
+    pub(super) const fn any(self, wanted: Self) -> bool {
+        self.0 & wanted.0 != 0
+    }
+
+    fn add(&mut self, more: Self) {
+        self.0 |= more.0;
+    }
+}
+
+/// The vocabulary: cue, then words. Words of other languages only where they cannot be mistaken for English ones.
+const VOCABULARY: &[(Cues, &str)] = &[
+    (
+        Cues::RULE,
+        "must always never only ensure require required requires requirement forbidden mandatory don't dont \
+      mustn't shouldn't should avoid stick prefer everywhere whenever strictly exactly immer niemals nie muss nur \
+      siempre nunca toujours jamais",
+    ),
+    (
+        Cues::NOT,
+        "not never no without don't dont doesn't didn't isn't can't cannot won't none nor neither nicht kein \
+      keine ohne",
+    ),
+    (
+        Cues::CHOICE,
+        "instead rather decided decide decision chose choose chosen choosing switch switched switching \
+      opted option prefer preferred replaced replacing adopt adopted keep keeping trade-off tradeoff settled agreed \
+      statt stattdessen entschieden",
+    ),
+    (Cues::CAUSE, "because since therefore due caused causes reason why otherwise so weil wegen deshalb"),
+    (
+        Cues::DONE,
+        "added fixed implemented updated created removed renamed refactored verified passing passes passed \
+      committed merged deployed completed done finished ported moved replaced wrote changed resolved works working \
+      green succeeded successful successfully erledigt fertig behoben",
+    ),
+    (
+        Cues::LEFT,
+        "next remaining remains todo pending later follow-up still left unfinished outstanding afterwards \
+      upcoming yet offen noch",
+    ),
+    (
+        Cues::FAIL,
+        "error errors fail fails failed failing failure failures broken bug bugs issue panic panicked crash \
+      crashes crashed exception wrong missing timeout timed denied refused regression flaky leak deadlock fehler",
+    ),
+    (
+        Cues::FOUND,
+        "found turns discovered confirmed problem actually root cause important note key means shows \
+      reveals expects culprit",
+    ),
+    (
+        Cues::ASK,
+        "add fix use make write run remove change keep do please update create implement check rename stop \
+      try look help read move show find test port build commit push debug refactor review explain investigate \
+      set switch replace delete start continue clean put let's can could need want should",
+    ),
+    (
+        Cues::STOP,
+        "a an the and or but if then else of in on at to for from by with as is are was were be been being \
+      it its this that these those there here i you we they he she my your our their me us them have has had do \
+      does did will would can could should may might just now also too very so than when which who what how all any \
+      some more most other into out up down over about let let's i'll i've i'm it's that's we'll we're",
+    ),
+];
+
+/// Cues of languages written without spaces, found as substrings.
+const UNSPACED: &[(Cues, &[&str])] = &[
+    (
+        Cues::RULE,
+        &[
+            "不要",
+            "必须",
+            "必須",
+            "务必",
+            "禁止",
+            "始终",
+            "总是",
+            "不能",
+            "不得",
+            "只能",
+            "只用",
+            "しないで",
+            "してはいけ",
+            "ください",
+            "해야",
+            "하지 마",
+        ],
+    ),
+    (Cues::CHOICE, &["改用", "决定", "決定", "选择", "而不是", "改为", "代わりに", "대신"]),
+    (Cues::CAUSE, &["因为", "原因", "所以", "ため", "때문"]),
+    (Cues::DONE, &["已完成", "已经", "完成了", "修复了", "通过", "完了", "완료"]),
+    (Cues::LEFT, &["下一步", "接下来", "待办", "还需", "尚未", "次は", "다음"]),
+    (Cues::FAIL, &["错误", "失败", "报错", "エラー", "失敗", "오류", "실패"]),
+    (Cues::FOUND, &["发现", "问题", "関係", "確認"]),
+];
+
+/// Words that number things rather than measure them: the digit behind them is a name, not a value.
+const COUNTERS: &str = "step phase task issue pr line lines part section stage round item test case chapter milestone \
+    version option session message cycle job page commit iteration attempt day week point";
+
+static CUES: LazyLock<FxHashMap<u32, Cues>> = LazyLock::new(|| {
+    let mut map: FxHashMap<u32, Cues> = FxHashMap::default();
+    for (cue, words) in VOCABULARY {
+        for word in words.split_whitespace() {
+            map.entry(hash(word)).or_default().add(*cue);
+        }
+    }
+    map
+});
+
+static COUNTER_HASHES: LazyLock<Vec<u32>> = LazyLock::new(|| COUNTERS.split_whitespace().map(hash).collect());
+
+/// What one line of text holds.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Look {
+    /// Hashes of its content words, sorted, each once; stemmed, without the values.
+    pub(super) words: Vec<u32>,
+    /// Hashes of its values (words with digits that measure something), sorted.
+    pub(super) values: Vec<u32>,
+    /// Content words, repeats included.
+    pub(super) content: u32,
+    /// Code-like tokens: paths, identifiers, anything in back-ticks.
+    pub(super) code: u32,
+    /// Tokens that contain a digit.
+    pub(super) numbers: u32,
+    /// Cues anywhere.
+    pub(super) cues: Cues,
+    /// Cues of the first word.
+    pub(super) first: Cues,
+    /// Cues of the second word.
+    pub(super) second: Cues,
+    /// It begins with the agent announcing a small step.
+    pub(super) chatter: bool,
+    /// It ends with a question mark.
+    pub(super) question: bool,
+    /// It points at something said before (`it`, `this one`).
+    pub(super) dangling: bool,
+}
+
+/// Looks at one line.
+pub(super) fn look(text: &str) -> Look {
+    let mut out = Look { question: text.trim_end().ends_with(['?', '？']), ..Look::default() };
+    let mut quoted = false;
+    let mut counter = false;
+    let mut position = 0u32;
+    for chunk in text.split_whitespace() {
+        let was_quoted = quoted;
+        if chunk.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 {
+            quoted = !quoted;
+        }
+        let word = chunk.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%-".contains(c)));
+        let word = word.trim_end_matches('-');
+        if word.is_empty() {
+            continue;
+        }
+        if !word.is_ascii() && word.chars().any(is_unspaced) {
+            unspaced(word, &mut out);
+            position += 1;
+            continue;
+        }
+        let in_code = was_quoted || quoted || chunk.contains('`');
+        let hashed = hash(word);
+        let cues = CUES.get(&hashed).copied().unwrap_or_default();
+        if !in_code {
+            out.cues.add(cues);
+        }
+        match position {
+            0 => out.first = cues,
+            1 => out.second = cues,
+            _ => {}
+        }
+        position += 1;
+        let digits = word.bytes().any(|byte| byte.is_ascii_digit());
+        let code = in_code || is_code(word);
+        out.code += u32::from(code);
+        out.numbers += u32::from(digits);
+        let named = word.starts_with('#') || counter || (code && !digits);
+        counter = COUNTER_HASHES.contains(&hashed);
+        if cues.any(Cues::STOP) && !in_code {
+            continue;
+        }
+        out.content += 1;
+        if digits && !named && !word.contains('/') && !has_name(word) {
+            out.values.push(hashed);
+        } else {
+            out.words.push(stem(word));
+        }
+    }
+    out.chatter = is_chatter(text);
+    out.dangling = is_dangling(text);
+    for list in [&mut out.words, &mut out.values] {
+        list.sort_unstable();
+        list.dedup();
+    }
+    out
+}
+
+/// Words of a script without spaces: pairs of characters stand for words.
+fn unspaced(word: &str, out: &mut Look) {
+    for (cue, needles) in UNSPACED {
+        if needles.iter().any(|needle| word.contains(needle)) {
+            out.cues.add(*cue);
+        }
+    }
+    let mut before: Option<char> = None;
+    let mut run = 0u32;
+    for c in word.chars() {
+        if !is_unspaced(c) {
+            before = None;
+            continue;
+        }
+        if let Some(first) = before {
+            let mut buffer = [0u8; 8];
+            let width = first.encode_utf8(&mut buffer).len();
+            let both = width + c.encode_utf8(buffer.get_mut(width..).unwrap_or_default()).len();
+            out.words.push(hash_bytes(buffer.get(..both).unwrap_or_default()));
+            run += 1;
+        }
+        before = Some(c);
+    }
+    out.content += run.div_ceil(2).max(1);
+    for latin in word.split(|c: char| !(c.is_ascii_alphanumeric() || "/_.-".contains(c))) {
+        let latin = latin.trim_matches(|c: char| !c.is_ascii_alphanumeric());
+        if latin.is_empty() {
+            continue;
+        }
+        if latin.bytes().any(|byte| byte.is_ascii_digit()) {
+            out.numbers += 1;
+            if has_name(latin) {
+                out.words.push(stem(latin));
+            } else {
+                out.values.push(hash(latin));
+            }
+        } else {
+            out.code += u32::from(is_code(latin));
+            out.words.push(stem(latin));
+        }
+    }
+}
+
+/// Han, kana and hangul.
+fn is_unspaced(c: char) -> bool {
+    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{20000}'..='\u{2ffff}')
+}
+
+/// Letters enough to be a name (`utf8`, `E0502`, `sha256sum`) rather than a number with a unit (`30s`, `4KB`, `v2`).
+fn has_name(word: &str) -> bool {
+    word.chars().filter(|c| c.is_alphabetic()).count() > 3 && !word.contains(['=', ':'])
+}
+
+/// Paths, identifiers, flags, constants.
+fn is_code(word: &str) -> bool {
+    if word.contains(['_', '=', '$', '@'])
+        || word.contains("::")
+        || word.contains("()")
+        || word.starts_with("--")
+    {
+        return true;
+    }
+    let mut inner_slash = false;
+    let mut inner_dot = false;
+    let mut camel = false;
+    let mut upper = 0;
+    let mut lower = 0;
+    let mut before = ' ';
+    for c in word.chars() {
+        match c {
+            '/' => inner_slash = true,
+            '.' if before.is_alphanumeric() => inner_dot = true,
+            _ => {}
+        }
+        if c.is_uppercase() {
+            upper += 1;
+            camel |= before.is_lowercase();
+        } else if c.is_lowercase() {
+            lower += 1;
+        }
+        before = c;
+    }
+    inner_slash || inner_dot || camel || (upper >= 2 && lower == 0 && word.len() >= 3)
+}
+
+/// The agent announcing what it looks at next: no use to anyone later.
+fn is_chatter(text: &str) -> bool {
+    const OPENERS: &[&str] = &[
+        "let me",
+        "let's",
+        "now let",
+        "i'll",
+        "i will",
+        "i'm going",
+        "i am going",
+        "now i'll",
+        "now i need to",
+        "now i can see",
+        "now i see",
+        "looking at",
+        "first, let",
+        "first let",
+        "good.",
+        "great",
+        "perfect",
+        "ok,",
+        "okay",
+        "sure",
+        "alright",
+        "now,",
+        "wait",
+        "hmm",
+        "you're right",
+        "you're absolutely",
+        "i need to",
+        "i should",
+        "let us",
+        "here's",
+        "here is",
+        "here are",
+        "good —",
+        "good,",
+        "now update",
+        "now add",
+        "now run",
+        "now fix",
+        "now the",
+        "now check",
+        "checking",
+        "exploring",
+        "reading",
+        "i want to",
+        "i can see",
+        "i see",
+        "excellent",
+        "actually, let me",
+        "we need to look",
+        "maybe",
+        "next, let",
+        "then i",
+    ];
+    let head: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
+    OPENERS.iter().any(|opener| head.starts_with(opener))
+        || ["让我", "我来", "我将", "现在", "好的", "まず", "では"]
+            .iter()
+            .any(|opener| text.starts_with(opener))
+}
+
+/// Begins with a word that needs the sentence before.
+fn is_dangling(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("");
+    matches!(
+        first.to_ascii_lowercase().trim_end_matches(','),
+        "it" | "this"
+            | "that"
+            | "these"
+            | "those"
+            | "they"
+            | "he"
+            | "she"
+            | "so"
+            | "but"
+            | "and"
+            | "then"
+            | "also"
+            | "here"
+            | "both"
+            | "otherwise"
+    )
+}
+
+/// Hash of a word, letters of ASCII in lower case, typographic apostrophes as plain ones.
+pub(super) fn hash(word: &str) -> u32 {
+    if word.is_ascii() {
+        return hash_bytes(word.as_bytes());
+    }
+    hash_bytes(word.to_lowercase().replace('’', "'").as_bytes())
+}
+
+/// FNV-1a over lower-cased ASCII.
+fn hash_bytes(bytes: &[u8]) -> u32 {
+    bytes
+        .iter()
+        .fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193))
+}
+
+/// Hash of a word with its ending taken off: `added`, `adds`, `adding` and `add` are one.
+fn stem(word: &str) -> u32 {
+    if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
+        return hash(word);
+    }
+    let mut end = word.len();
+    for ending in ["ing", "ed", "es", "s"] {
+        if let Some(head) = word.get(..word.len() - ending.len())
+            && word.get(head.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
+            && head.len() >= 3
+        {
+            end = head.len();
+            break;
+        }
+    }
+    hash_bytes(word.as_bytes().get(..end.min(7)).unwrap_or_default())
+}
+
+/// Hash of a whole text as a key: words in order, blanks and case ignored.
+pub(super) fn key(text: &str) -> u64 {
+    text.split_whitespace().fold(0xcbf2_9ce4_8422_2325, |sum: u64, word| {
+        (sum ^ u64::from(hash(word))).wrapping_mul(0x0100_0000_01b3)
+    })
+}
+
+/// How many of two sorted lists are common.
+pub(super) fn common(a: &[u32], b: &[u32]) -> usize {
+    let (mut i, mut j, mut count) = (0, 0, 0);
+    while let (Some(left), Some(right)) = (a.get(i), b.get(j)) {
+        match left.cmp(right) {
+            std::cmp::Ordering::Less => i += 1,
+            std::cmp::Ordering::Greater => j += 1,
+            std::cmp::Ordering::Equal => {
+                count += 1;
+                i += 1;
+                j += 1;
+            }
+        }
+    }
+    count
+}
+
+/// 64-bit signature of a word list: no common bit, no common word.
+pub(super) fn signature(words: &[u32]) -> u64 {
+    words.iter().fold(0, |bits, word| bits | 1 << (word % 64))
+}
+
+/// The word that a sentence turns down: `use X instead of Y`, `rather than Y`, `replace Y with X`, `switch from Y to
+/// X`, `not Y but X`. Only when the sentence names what takes its place.
+pub(super) fn rejected(text: &str) -> Option<u32> {
+    let words: Vec<&str> = text
+        .split_whitespace()
+        .map(|chunk| chunk.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%".contains(c))))
+        .filter(|word| !word.is_empty())
+        .collect();
+    let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted));
+    let starts = |at: usize, wanted: &str| {
+        words
+            .get(at)
+            .and_then(|word| word.get(..wanted.len()))
+            .is_some_and(|head| head.eq_ignore_ascii_case(wanted))
+    };
+    let near =
+        |at: usize, wanted: &[&str]| (at + 2..at + 7).any(|place| wanted.iter().any(|word| is(place, word)));
+    for at in 0..words.len() {
+        let behind = if (is(at, "instead") && is(at + 1, "of")) || (is(at, "rather") && is(at + 1, "than")) {
+            Some(at + 2)
+        } else if (starts(at, "replac") && near(at, &["with", "by"]))
+            || (is(at, "not") && near(at, &["but"]))
+            || (starts(at, "drop") && near(at, &["for"]))
+        {
+            Some(at + 1)
+        } else if (starts(at, "switch") || starts(at, "chang") || starts(at, "mov") || starts(at, "migrat"))
+            && (is(at + 1, "from") || is(at + 2, "from"))
+            && near(at + 1, &["to"])
+        {
+            Some(if is(at + 1, "from") { at + 2 } else { at + 3 })
+        } else {
+            None
+        };
+        if let Some(behind) = behind {
+            return words
+                .iter()
+                .skip(behind)
+                .take(4)
+                .find(|word| {
+                    word.chars().count() >= 2
+                        && !CUES.get(&hash(word)).is_some_and(|cues| cues.any(Cues::STOP))
+                })
+                .map(|word| stem(word));
+        }
+    }
+    None
+}
