@@ -64,7 +64,7 @@ static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
 });
 
 static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
-    let string = format!("(?:{STRING}|`[^`\\\\$\\n\\r]{+}`)");
+    let string = format!("(?:{STRING}|`[^`\\\\$\\n\\r]+`)");
     let value = format!(r"(?:{string}|[A-Za-z_$][\w$]*)");
     Regex::new(&format!(
         r"(?mx)
