@@ -675,6 +675,8 @@ const VALUED: &[&str] = &[
     "inputobject",
     "stream",
     "width",
+    "variable",
+    "outvariable",
 ];
 const SWITCHES: &[&str] =
     &["append", "force", "recurse", "raw", "nonewline", "passthru", "wait", "confirm", "whatif", "verbose"];

@@ -338,27 +338,22 @@ impl<'s, 'o> Shell<'s, 'o> {
     }
 
     fn sequence(&mut self, sequence: &'s StmtSeq, state: &mut State, stdin: Option<&str>) {
-        let mut end: Option<&Stmt> = None;
-        for stmt in &sequence.stmts {
+        for (index, stmt) in sequence.stmts.iter().enumerate() {
             // `cat app/(group)/x` is three statements to the parser and a syntax error to a shell, which then runs
             // nothing of the script.
-            if let Some(end) = end
-                && end.terminator.is_none()
-                && self.between(end, stmt).is_some_and(|gap| !gap.contains('\n'))
-                && !end.redirects.iter().any(|redirect| redirect.heredoc().is_some())
-            {
-                self.broken = true;
-            }
+            self.broken |= index > 0 && !self.begins_statement(stmt);
             if self.broken || self.commands > MAX_COMMANDS {
                 return;
             }
             self.statement(stmt, state, stdin, false);
-            end = Some(stmt);
         }
     }
 
-    fn between(&self, end: &Stmt, start: &Stmt) -> Option<&'s str> {
-        self.source.get(end.span.end.offset()..start.span.start.offset())
+    /// Whether a separator stands before a statement.
+    fn begins_statement(&self, stmt: &Stmt) -> bool {
+        let before = self.source.get(..stmt.span.start.offset()).unwrap_or_default();
+        let before = before.trim_end_matches([' ', '\t', '\r', '!']);
+        before.is_empty() || before.ends_with(['\n', ';', '&', '|'])
     }
 
     /// Runs a statement; when `wanted`, returns what it prints, if that is plain text.
