@@ -840,10 +840,12 @@ impl<'s, 'o> Shell<'s, 'o> {
 
     /// `src/{a,b}.rs`; only plain words, everything else is unknown.
     fn brace_words(&self, word: &'s Word) -> Vec<Arg> {
-        let [WordPartNode { kind: WordPart::Literal(literal), span }] = word.parts.as_slice() else {
-            return vec![None];
-        };
-        let text = literal.as_str(self.source, *span);
+        let mut text = String::new();
+        for part in &word.parts {
+            let WordPart::Literal(literal) = &part.kind else { return vec![None] };
+            text.push_str(literal.as_str(self.source, part.span));
+        }
+        let text = text.as_str();
         if text.contains(['\\', '$', '`']) || text.contains("..") && !text.contains("../") || is_glob(text) {
             return vec![None];
         }
