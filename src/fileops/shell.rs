@@ -4,7 +4,7 @@
 //! commands go wrong. This module evaluates just enough of the language to know a path or to know that it cannot be
 //! known: literals, variables assigned literally before, loops over literal lists, brace lists, `cd`. All branches
 //! are taken to happen; subshells and pipelines keep their directory and variables to themselves. What each program
-//! does with its arguments is in [`programs`].
+//! does with its arguments is in `programs`.
 //!
 //! Scripts come from strangers: size and nesting are bounded before the parser sees them, and what is bounded away
 //! or is no shell at all has no operations.
