@@ -1,0 +1,2 @@
+//! One integration binary.
+mod labels;
