@@ -163,7 +163,7 @@ struct Reader {
     /// A `turn_context` was seen: prompts are not searched for the directory.
     has_context: bool,
     /// Set between a compaction and the next reply: copies of earlier messages are dropped.
-    resent: Option<Resent>,
+    resent: Resent,
 }
 
 /// Usage that waits for its reply, and what was reported last.
@@ -176,6 +176,7 @@ struct UsageState {
 
 impl Reader {
     fn new(name: &str, survey: Survey) -> Self {
+        let resent = Resent::new(survey.has_echoes);
         Self {
             draft: Draft::new(name),
             survey,
@@ -187,7 +188,7 @@ impl Reader {
             usage: UsageState::default(),
             named: false,
             has_context: false,
-            resent: None,
+            resent,
         }
     }
 
@@ -301,7 +302,7 @@ impl Reader {
             }
             "agent_message" => {
                 // Mail from another agent: in the context, and no person wrote it.
-                self.resent = None;
+                self.resent.close();
                 let parts = user_parts(take(&mut payload, "content"), true);
                 self.push(Role::User, parts, line);
             }
@@ -347,9 +348,7 @@ impl Reader {
             self.set_cwd(directory(&parts));
         }
         let role = if role == Role::Tool { Role::User } else { role };
-        if let Some(resent) = &self.resent
-            && resent.repeats(role, &parts, echoed)
-        {
+        if self.resent.repeats(role, &parts, echoed) {
             let text = "a copy of an earlier message, sent again by a compaction, left out";
             out.note(line, "resent-message", Severity::Note, text);
             return;
@@ -362,7 +361,7 @@ impl Reader {
         if parts.is_empty() {
             return;
         }
-        self.resent = None;
+        self.resent.close();
         if let Some(open) = self.reply.and_then(|reply| self.draft.messages.get_mut(reply)) {
             open.parts.extend(parts);
             return;
@@ -387,7 +386,7 @@ impl Reader {
 
     fn output(&mut self, payload: Value, line: u32) {
         let result = outputs::result(payload, &mut self.survey);
-        self.resent = None;
+        self.resent.close();
         self.reply = None;
         if let Some(open) = self.outputs.and_then(|outputs| self.draft.messages.get_mut(outputs)) {
             open.parts.push(Part::Result(result));
@@ -459,7 +458,7 @@ impl Reader {
         self.reply = None;
         self.outputs = None;
         self.newest_reply = None;
-        self.resent = None;
+        self.resent.forget();
         let text = format!("{turns} turns rolled back; {dropped} messages are not on the active path");
         out.note(line, "abandoned-branch", Severity::Note, text);
     }
@@ -469,7 +468,10 @@ impl Reader {
         self.outputs = None;
         let summary = Some(take_text(&mut payload, "message")).filter(|summary| !summary.trim().is_empty());
         let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
-        if !self.draft.messages.iter().any(said) && self.draft.recorded.is_empty() {
+        if !self.draft.messages.iter().any(said)
+            && self.draft.recorded.is_empty()
+            && !self.draft.starts_compacted
+        {
             let history = take(&mut payload, "replacement_history");
             self.begin_compacted(summary, history, line, out);
             return;
@@ -477,7 +479,7 @@ impl Reader {
         if let Some(summary) = &summary {
             self.drop_summary_reply(summary, out);
         }
-        self.resent = Some(Resent::of(&self.draft.messages, summary.clone(), self.survey.has_echoes));
+        self.resent.open(&self.draft.messages, summary.clone());
         self.draft.recorded.push(Recorded {
             before: MessageIdx::new(self.draft.messages.len()),
             first_kept: None,
@@ -494,7 +496,8 @@ impl Reader {
         if let Some(text) = summary.clone() {
             front.push(Part::Text(Text { text, injected: true }));
         }
-        let summaries = Resent::of(&[], summary, true);
+        self.resent.open(&[], summary.clone());
+        self.resent.close();
         if let Value::Array(history) = history {
             for item in history {
                 let kind = item_type(&item);
@@ -505,7 +508,7 @@ impl Reader {
                 }
                 let parts = item.get("content").cloned().map(|content| user_parts(content, true));
                 if text(&item, "role") == Some("user")
-                    && parts.is_some_and(|parts| summaries.repeats(Role::User, &parts, false))
+                    && parts.is_some_and(|parts| self.resent.is_summary(&parts))
                 {
                     continue;
                 }
@@ -514,13 +517,14 @@ impl Reader {
         }
         self.reply = None;
         self.outputs = None;
-        if !front.is_empty() {
-            let cwd = self.cwd.clone();
-            let message = Message { role: Role::User, parts: front, line, cwd, usage: None };
-            self.draft.messages.insert(0, message);
-            self.newest_reply = self.newest_reply.map(|reply| reply + 1);
+        if front.is_empty() {
+            // Message 0 stands for the summary also where nothing is left of it.
+            front.push(Part::Opaque { kind: "compaction".to_owned(), bytes: 0 });
         }
-        self.resent = Some(Resent::of(&self.draft.messages, summaries.summary, self.survey.has_echoes));
+        let message = Message { role: Role::User, parts: front, line, cwd: self.cwd.clone(), usage: None };
+        self.draft.messages.insert(0, message);
+        self.newest_reply = self.newest_reply.map(|reply| reply + 1);
+        self.resent.open(&self.draft.messages, summary);
     }
 
     /// Takes back the text that wrote the summary of a compaction, where the log has it as a reply too.

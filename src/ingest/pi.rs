@@ -95,7 +95,8 @@ fn session(records: Vec<Record>, name: String, out: &mut Sink) {
         }
         if text(&value, "type") == Some("compaction") {
             let kept = tree.first_kept(&value);
-            let kept = kept.and_then(|entry| positions.get(entry..)?.iter().find_map(|position| *position));
+            let kept =
+                kept.and_then(|entry| positions.get(entry..=index)?.iter().find_map(|position| *position));
             reader.compaction(value, line, kept, out);
         } else {
             reader.entry(value, line, out);
@@ -209,11 +210,14 @@ impl Reader {
             && !self.draft.starts_compacted
         {
             self.draft.starts_compacted = true;
-            if let Some(text) = summary {
-                let parts = vec![Part::Text(Text { text, injected: true })];
-                let cwd = self.cwd.clone();
-                self.draft.messages.insert(0, Message { role: Role::User, parts, line, cwd, usage: None });
-            }
+            // Message 0 stands for the summary also where nothing is left of it.
+            let part = match summary {
+                Some(text) => Part::Text(Text { text, injected: true }),
+                None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
+            };
+            let cwd = self.cwd.clone();
+            let message = Message { role: Role::User, parts: vec![part], line, cwd, usage: None };
+            self.draft.messages.insert(0, message);
             let text = "the log begins with a compaction; what it summarises is not in it";
             out.note(line, "starts-compacted", Severity::Note, text);
             return;

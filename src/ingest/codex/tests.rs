@@ -441,6 +441,19 @@ fn a_log_that_begins_with_a_compaction() {
 }
 
 #[test]
+fn a_log_that_begins_with_two_compactions() {
+    let kept = r#"{"message":"","replacement_history":[{"type":"message","role":"developer","content":[{"type":"input_text","text":"rules"}]}]}"#;
+    let (session, _) = check(
+        &script(&[&format!("compacted {kept}"), r#"compacted {"message":"Later."}"#, "typed b"]),
+        &["U <compaction>", r#"S "rules""#, r#"U "b""#],
+    );
+    assert!(session.starts_compacted);
+    let recorded: Vec<_> =
+        session.recorded.iter().map(|one| (one.before.get(), one.summary.as_deref())).collect();
+    assert_eq!(recorded, [(2, Some("Later."))]);
+}
+
+#[test]
 fn turns_rolled_back_leave_the_path() {
     let steps = ["typed a", "reply b", "typed c", "call x", "out x", "rollback 1", "typed d", "reply e"];
     let (_, read) = check(&script(&steps), &[r#"U "a""#, r#"A "b""#, r#"U "d""#, r#"A "e""#]);
