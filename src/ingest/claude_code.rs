@@ -15,7 +15,7 @@ mod tree;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::blocks::{self, Speaker};
 use super::injected;
@@ -25,6 +25,31 @@ use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, Usage};
+
+/// The top-level fields this reader looks at; all others are skipped while parsing.
+pub(super) const FIELDS: [&str; 21] = [
+    "type",
+    "subtype",
+    "uuid",
+    "parentUuid",
+    "logicalParentUuid",
+    "isSidechain",
+    "sessionId",
+    "session_id",
+    "agentId",
+    "parent_tool_use_id",
+    "message",
+    "isMeta",
+    "isCompactSummary",
+    "isVisibleInTranscriptOnly",
+    "isApiErrorMessage",
+    "attachment",
+    "compactMetadata",
+    "compact_metadata",
+    "cwd",
+    "loglines",
+    "requestId",
+];
 
 /// Record types that hold nothing of the conversation.
 const SILENT: [&str; 26] = [
@@ -89,7 +114,15 @@ struct Node {
     parent: Parent,
     session: String,
     kind: Kind,
-    value: Value,
+    /// What the kind is about: the message, the attachment, or the metadata of a compaction.
+    body: Value,
+    cwd: Option<Arc<str>>,
+    /// Id of the request a reply came from, where the log has it.
+    request: Option<String>,
+    /// The harness wrote it in the user's place.
+    meta: bool,
+    /// The client wrote it in the model's place.
+    made_here: bool,
 }
 
 impl Node {
@@ -100,16 +133,81 @@ impl Node {
 
     /// Id of the reply an assistant record is a piece of; empty when it has none.
     fn reply(&self) -> &str {
-        self.value.get("message").and_then(|message| text(message, "id")).unwrap_or_default()
+        text(&self.body, "id").unwrap_or_default()
+    }
+
+    /// Ids of the calls an assistant record holds.
+    fn call_ids(&self) -> impl Iterator<Item = &str> {
+        block_ids(&self.body, "tool_use", "id")
     }
 
     /// Ids of the results a user record holds.
     fn result_ids(&self) -> impl Iterator<Item = &str> {
-        let blocks = self.value.get("message").map_or(&[][..], |message| items(message, "content"));
-        blocks
-            .iter()
-            .filter(|block| text(block, "type") == Some("tool_result"))
-            .filter_map(|block| text(block, "tool_use_id"))
+        block_ids(&self.body, "tool_result", "tool_use_id")
+    }
+}
+
+/// The ids at `key` of the content blocks of one type.
+fn block_ids<'a>(message: &'a Value, kind: &'a str, key: &'a str) -> impl Iterator<Item = &'a str> {
+    let blocks = items(message, "content").iter();
+    blocks.filter(move |block| text(block, "type") == Some(kind)).filter_map(move |block| text(block, key))
+}
+
+/// The fields of one record, taken apart in one walk.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "they are independent flags of the log's own record")]
+struct Fields {
+    kind: Option<String>,
+    subtype: Option<String>,
+    uuid: String,
+    parent: Option<Value>,
+    logical_parent: Option<Value>,
+    session: String,
+    agent: Option<String>,
+    cwd: Option<String>,
+    request: Option<String>,
+    message: Value,
+    attachment: Value,
+    metadata: Value,
+    loglines: Value,
+    sidechain: bool,
+    meta: bool,
+    summary: bool,
+    api_error: bool,
+}
+
+impl Fields {
+    fn new(map: Map<String, Value>) -> Self {
+        let mut fields = Self::default();
+        for (key, value) in map {
+            let key = key.as_str();
+            match (key, value) {
+                ("type", Value::String(text)) => fields.kind = Some(text),
+                ("subtype", Value::String(text)) => fields.subtype = Some(text),
+                ("uuid", Value::String(text)) => fields.uuid = text,
+                ("parentUuid", value) => fields.parent = Some(value),
+                ("logicalParentUuid", value) => fields.logical_parent = Some(value),
+                ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text,
+                ("session_id", Value::String(text)) if fields.session.is_empty() => fields.session = text,
+                ("agentId", Value::String(text)) => fields.agent = Some(text),
+                ("parent_tool_use_id", Value::String(text)) => {
+                    fields.sidechain = true;
+                    fields.agent.get_or_insert(text);
+                }
+                ("cwd", Value::String(text)) => fields.cwd = Some(text),
+                ("requestId", Value::String(text)) => fields.request = Some(text),
+                ("message", value) => fields.message = value,
+                ("attachment", value) => fields.attachment = value,
+                ("compactMetadata" | "compact_metadata", value) => fields.metadata = value,
+                ("loglines", value) => fields.loglines = value,
+                ("isSidechain", Value::Bool(true)) => fields.sidechain = true,
+                ("isMeta" | "isVisibleInTranscriptOnly", Value::Bool(true)) => fields.meta = true,
+                ("isCompactSummary", Value::Bool(true)) => fields.summary = true,
+                ("isApiErrorMessage", Value::Bool(true)) => fields.api_error = true,
+                _ => {}
+            }
+        }
+        fields
     }
 }
 
@@ -117,7 +215,7 @@ impl Node {
 pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut forest = Forest::default();
     for record in records {
-        forest.add(record, out);
+        forest.add(record.line, record.value, out);
     }
     let Forest { main, side, .. } = forest;
     let mut drafts = Vec::new();
@@ -146,85 +244,95 @@ struct Forest {
     uuids: FxHashSet<String>,
     replies: FxHashSet<String>,
     calls: FxHashSet<String>,
+    cwd: Option<Arc<str>>,
 }
 
 impl Forest {
     /// Counts one record and keeps it if it is a link of a chain.
-    fn add(&mut self, mut record: Record, out: &mut Sink) {
-        if let Some(Value::Array(lines)) = record.value.get_mut("loglines").map(Value::take) {
-            // A web session export: one document that wraps the records.
-            for (line, value) in (1..).zip(lines) {
-                self.add(Record { line, bytes: record.bytes, value }, out);
-            }
-            return;
-        }
-        let (line, mut value) = (record.line, record.value);
-        if !value.is_object() {
+    fn add(&mut self, line: u32, value: Value, out: &mut Sink) {
+        let Value::Object(map) = value else {
             out.note(line, "unknown-record", Severity::Note, "a JSON value that is no object; ignored");
             return;
-        }
-        self.count(&value, out);
-        let Some(kind) = classify(&value, line, out) else { return };
-        let uuid = take_text(&mut value, "uuid");
-        if uuid.is_empty() && kind == Kind::Chain {
+        };
+        let mut fields = Fields::new(map);
+        if let Value::Array(lines) = fields.loglines {
+            // A web session export: one document that wraps the records.
+            (1..).zip(lines).for_each(|(line, value)| self.add(line, value, out));
             return;
         }
-        if !uuid.is_empty() && !self.uuids.insert(uuid.clone()) {
+        self.count(&fields, out);
+        let Some(kind) = classify(&fields, line, out) else { return };
+        if fields.uuid.is_empty() {
+            if kind == Kind::Chain {
+                return;
+            }
+        } else if !self.uuids.insert(fields.uuid.clone()) {
             if kind != Kind::Chain {
                 let text = "a record with an id that came before (copied history); the first one is kept";
                 out.note(line, "duplicate-record", Severity::Note, text);
             }
             return;
         }
-        let parent_key = if kind == Kind::Boundary && text(&value, "logicalParentUuid").is_some() {
-            "logicalParentUuid"
-        } else {
-            "parentUuid"
-        };
-        let parent = match value.get_mut(parent_key).map(Value::take) {
+        let mut parent = fields.parent;
+        if kind == Kind::Boundary {
+            parent = fields.logical_parent.filter(Value::is_string).or(parent);
+        }
+        let parent = match parent {
             Some(Value::String(uuid)) if !uuid.is_empty() => Parent::Uuid(uuid),
-            // A boundary without a parent in the file follows what is before it.
+            // Only a request begins a conversation; everything else without a parent follows what is before it.
             Some(Value::Null) if !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Chain) => {
                 Parent::Nobody
             }
             _ => Parent::Unsaid,
         };
-        let mut session = take_text(&mut value, "sessionId");
-        if session.is_empty() {
-            session = take_text(&mut value, "session_id");
-        }
-        let agent =
-            ["agentId", "parent_tool_use_id"].iter().find_map(|key| text(&value, key)).map(str::to_owned);
-        let aside = flag(&value, "isSidechain") || text(&value, "parent_tool_use_id").is_some();
-        let node = Node { line, uuid, parent, session, kind, value };
-        if aside {
-            self.side.push((agent, node));
+        let cwd = fields.cwd.map(|cwd| match &self.cwd {
+            Some(same) if **same == *cwd => same.clone(),
+            _ => self.cwd.insert(Arc::from(cwd)).clone(),
+        });
+        let body = match kind {
+            Kind::User | Kind::Assistant | Kind::Summary => fields.message,
+            Kind::Attachment => fields.attachment,
+            Kind::Boundary => fields.metadata,
+            Kind::Chain => Value::Null,
+        };
+        let node = Node {
+            line,
+            uuid: fields.uuid,
+            parent,
+            session: fields.session,
+            kind,
+            body,
+            cwd,
+            request: fields.request.take(),
+            meta: fields.meta,
+            made_here: fields.api_error,
+        };
+        if fields.sidechain {
+            self.side.push((fields.agent, node));
         } else {
             self.main.push(node);
         }
     }
 
     /// Raw counts: replies by their id, every user line, calls by their id, every mark of a compaction.
-    fn count(&mut self, value: &Value, out: &mut Sink) {
-        match text(value, "type") {
+    fn count(&mut self, fields: &Fields, out: &mut Sink) {
+        match fields.kind.as_deref() {
             Some("assistant") => {
-                let message = value.get("message").unwrap_or(&Value::Null);
-                let id = text(message, "id").or_else(|| text(value, "uuid"));
-                out.raw.messages += u64::from(id.is_none_or(|id| self.replies.insert(id.to_owned())));
-                for block in
-                    items(message, "content").iter().filter(|block| text(block, "type") == Some("tool_use"))
-                {
+                let id = text(&fields.message, "id").unwrap_or(&fields.uuid);
+                out.raw.messages += u64::from(id.is_empty() || self.replies.insert(id.to_owned()));
+                let blocks = items(&fields.message, "content").iter();
+                for block in blocks.filter(|block| text(block, "type") == Some("tool_use")) {
                     let new = text(block, "id").is_none_or(|id| self.calls.insert(id.to_owned()));
                     out.raw.tool_calls += u64::from(new);
                 }
             }
             Some("user") => {
                 out.raw.messages += 1;
-                out.raw.compactions += u64::from(flag(value, "isCompactSummary"));
+                out.raw.compactions += u64::from(fields.summary);
             }
             Some("system") => {
-                let subtype = text(value, "subtype");
-                let marks = matches!(subtype, Some("compact_boundary" | "microcompact_boundary"));
+                let marks =
+                    matches!(fields.subtype.as_deref(), Some("compact_boundary" | "microcompact_boundary"));
                 out.raw.compactions += u64::from(marks);
             }
             _ => {}
@@ -233,21 +341,21 @@ impl Forest {
 }
 
 /// What kind of record it is; `None` when it is to be left out, which is noted unless it is usual.
-fn classify(value: &Value, line: u32, out: &mut Sink) -> Option<Kind> {
-    let Some(kind) = text(value, "type") else {
+fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
+    let Some(kind) = fields.kind.as_deref() else {
         out.note(line, "unknown-record", Severity::Note, "a record without a type; ignored");
         return None;
     };
     match kind {
-        "user" | "assistant" if !value.get("message").is_some_and(Value::is_object) => {
+        "user" | "assistant" if !fields.message.is_object() => {
             out.damage(line, "bad-record", format!("a {kind} record without a message; its content is lost"));
             Some(Kind::Chain)
         }
-        "user" if flag(value, "isCompactSummary") => Some(Kind::Summary),
+        "user" if fields.summary => Some(Kind::Summary),
         "user" => Some(Kind::User),
         "assistant" => Some(Kind::Assistant),
         "attachment" => Some(Kind::Attachment),
-        "system" => match text(value, "subtype") {
+        "system" => match fields.subtype.as_deref() {
             Some("compact_boundary") => Some(Kind::Boundary),
             Some("microcompact_boundary") => {
                 let text = "old tool results were cleared from the context here; the log still has them";
@@ -267,44 +375,37 @@ fn classify(value: &Value, line: u32, out: &mut Sink) -> Option<Kind> {
 
 /// Turns the records of one conversation, in order, into a draft.
 fn build(draft: Draft, nodes: Vec<Node>, out: &mut Sink) -> Draft {
-    let mut builder = Builder {
-        draft,
-        replies: FxHashMap::default(),
-        places: FxHashMap::default(),
-        kept: Vec::new(),
-        cwd: None,
-    };
+    let mut builder =
+        Builder { draft, replies: FxHashMap::default(), places: FxHashMap::default(), kept: Vec::new() };
     for node in nodes {
         builder.node(node, out);
     }
     builder.finish()
 }
 
+/// Blocks of a reply that a further line of it is compared with.
+const RECENT_BLOCKS: usize = 64;
+
 /// A draft in the making.
 struct Builder {
     draft: Draft,
-    /// Message of each reply id since the last request.
-    replies: FxHashMap<String, usize>,
+    /// Message and request of each reply id since the last request of the user.
+    replies: FxHashMap<String, (usize, Option<String>)>,
     /// Message of each record.
     places: FxHashMap<String, usize>,
     /// Recorded compactions with the id of the first record they kept.
     kept: Vec<(usize, String)>,
-    cwd: Option<Arc<str>>,
 }
 
 impl Builder {
-    fn node(&mut self, mut node: Node, out: &mut Sink) {
-        if let Some(cwd) = text(&node.value, "cwd") {
-            if self.cwd.as_deref() != Some(cwd) {
-                self.cwd = Some(Arc::from(cwd));
-            }
-        }
+    fn node(&mut self, node: Node, out: &mut Sink) {
+        self.places.insert(node.uuid.clone(), self.draft.messages.len());
         match node.kind {
             Kind::User => self.user(node, out),
             Kind::Assistant => self.assistant(node, out),
             Kind::Attachment => {
-                let parts = attachment(take(&mut node.value, "attachment"));
-                self.push(node, Role::User, parts);
+                let parts = attachment(node.body);
+                self.push(Role::User, parts, node.line, node.cwd);
             }
             Kind::Boundary => self.boundary(&node),
             Kind::Summary => self.summary(node),
@@ -312,69 +413,62 @@ impl Builder {
         }
     }
 
-    fn push(&mut self, node: Node, role: Role, parts: Vec<Part>) {
-        self.places.insert(node.uuid, self.draft.messages.len());
+    fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<Arc<str>>) {
         if !parts.is_empty() {
-            let message = Message { role, parts, line: node.line, cwd: self.cwd.clone(), usage: None };
-            self.draft.messages.push(message);
+            self.draft.messages.push(Message { role, parts, line, cwd, usage: None });
         }
     }
 
     fn user(&mut self, mut node: Node, out: &mut Sink) {
-        let mut message = take(&mut node.value, "message");
-        let meta = flag(&node.value, "isMeta") || flag(&node.value, "isVisibleInTranscriptOnly");
-        let content = take(&mut message, "content");
+        let content = take(&mut node.body, "content");
         if content.is_null() {
             out.damage(node.line, "bad-record", "a user record without content; nothing of it is left");
         }
         // Failed results always carry a flag in these logs.
-        let parts = blocks::parts(content, Speaker::User { meta }, Outcome::Ok);
+        let parts = blocks::parts(content, Speaker::User { meta: node.meta }, Outcome::Ok);
         if parts.iter().any(|part| matches!(part, Part::Text(text) if !text.injected)) {
             self.replies.clear();
         }
-        self.push(node, Role::User, parts);
+        self.push(Role::User, parts, node.line, node.cwd);
     }
 
     fn assistant(&mut self, mut node: Node, out: &mut Sink) {
-        let mut message = take(&mut node.value, "message");
-        let made_here =
-            text(&message, "model") == Some("<synthetic>") || flag(&node.value, "isApiErrorMessage");
+        let message = &mut node.body;
+        let made_here = node.made_here || text(message, "model") == Some("<synthetic>");
         let usage = message.get("usage").and_then(usage).filter(|_| !made_here);
         if made_here {
             let text = "a reply made by the client, not by the model (an API error); kept without usage";
             out.note(node.line, "synthetic-reply", Severity::Note, text);
-        } else if let Some(model) = text(&message, "model").filter(|model| !model.is_empty()) {
-            if self.draft.model.as_deref() != Some(model) {
-                self.draft.model = Some(model.to_owned());
-            }
+        } else if let Some(model) = text(message, "model").filter(|model| !model.is_empty()) {
+            model.clone_into(self.draft.model.get_or_insert_default());
         }
-        let id = take_text(&mut message, "id");
-        let parts = blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Ok);
-        let known = self.replies.get(&id).copied().filter(|_| !id.is_empty());
-        if let Some(reply) = known.and_then(|at| self.draft.messages.get_mut(at)) {
+        let id = take_text(message, "id");
+        let parts = blocks::parts(take(message, "content"), Speaker::Other, Outcome::Ok);
+        let same = |(_, request): &&(usize, Option<String>)| {
+            request.is_none() || node.request.is_none() || *request == node.request
+        };
+        let known = self.replies.get(&id).filter(same).map(|(at, _)| *at).filter(|_| !id.is_empty());
+        if let Some((at, reply)) = known.and_then(|at| Some((at, self.draft.messages.get_mut(at)?))) {
             // Some clients log the blocks so far on every line: a block that is there already is not a new one.
             let before = reply.parts.len();
+            let recent = before.saturating_sub(RECENT_BLOCKS);
             for part in parts {
-                if !reply.parts.get(..before).is_some_and(|before| before.contains(&part)) {
+                if !reply.parts.get(recent..before).is_some_and(|recent| recent.contains(&part)) {
                     reply.parts.push(part);
                 }
             }
             reply.usage = usage.or(reply.usage);
-            self.places.insert(node.uuid, known.unwrap_or_default());
+            self.places.insert(node.uuid, at);
             return;
         }
         // Kept even when empty: the next line of the reply may have its first block.
-        let at = self.draft.messages.len();
-        self.places.insert(node.uuid, at);
-        self.replies.insert(id, at);
-        let message = Message { role: Role::Assistant, parts, line: node.line, cwd: self.cwd.clone(), usage };
+        self.replies.insert(id, (self.draft.messages.len(), node.request));
+        let message = Message { role: Role::Assistant, parts, line: node.line, cwd: node.cwd, usage };
         self.draft.messages.push(message);
     }
 
     fn boundary(&mut self, node: &Node) {
-        let none = Value::Null;
-        let metadata = ["compactMetadata", "compact_metadata"].iter().find_map(|key| node.value.get(*key));
-        let metadata = metadata.unwrap_or(&none);
+        let metadata = &node.body;
         let tokens_before = number(metadata, "preTokens").or_else(|| number(metadata, "pre_tokens"));
         let head = metadata
             .get("preservedSegment")
@@ -387,15 +481,14 @@ impl Builder {
     }
 
     fn summary(&mut self, mut node: Node) {
-        let mut message = take(&mut node.value, "message");
-        let (text, _) = blocks::result_text(take(&mut message, "content"));
+        let (text, _) = blocks::result_text(take(&mut node.body, "content"));
+        if text.is_empty() {
+            return;
+        }
         let worked = |message: &Message| message.role == Role::Assistant || message.is_user_request();
         let here = self.draft.messages.len();
         let boundary =
             self.draft.recorded.last_mut().filter(|last| last.before.get() == here && last.summary.is_none());
-        if text.is_empty() {
-            return;
-        }
         if !self.draft.messages.iter().any(worked) {
             // What it summarises is not in this file: it is where the conversation begins.
             if boundary.is_some() {
@@ -403,8 +496,7 @@ impl Builder {
                 self.kept.retain(|(recorded, _)| *recorded < self.draft.recorded.len());
             }
             let parts = vec![Part::Text(Text { text, injected: true })];
-            let message =
-                Message { role: Role::User, parts, line: node.line, cwd: self.cwd.clone(), usage: None };
+            let message = Message { role: Role::User, parts, line: node.line, cwd: node.cwd, usage: None };
             self.draft.messages.insert(0, message);
             self.places.values_mut().for_each(|place| *place += 1);
             self.draft.starts_compacted = true;
@@ -496,7 +588,7 @@ fn gather(value: &Value, whole: &mut String) {
         }
         Value::Array(items) => items.iter().for_each(|item| gather(item, whole)),
         Value::Object(map) => {
-            map.iter().filter(|(key, _)| *key != "type").for_each(|(_, item)| gather(item, whole))
+            map.iter().filter(|(key, _)| *key != "type").for_each(|(_, item)| gather(item, whole));
         }
         _ => {}
     }

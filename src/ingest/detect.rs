@@ -24,7 +24,7 @@ pub(super) struct Sniffer {
 }
 
 impl Sniffer {
-    /// Looks at one record. Once, when it decides: the top-level fields no reader of the format needs.
+    /// Looks at one record. The top-level fields to keep of the others, once it is known that not all are needed.
     pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
         if self.found.is_some() {
             return None;
@@ -32,7 +32,7 @@ impl Sniffer {
         if let Some((format, why)) = telltale(&record.value) {
             let evidence = format!("line {} {why}", record.line);
             self.found = Some(Detected { format: Some(format), evidence });
-            return Some(skipped_fields(format));
+            return used_fields(format);
         }
         if self.chat_line.is_none() && is_chat(&record.value) {
             self.chat_line = Some(record.line);
@@ -130,11 +130,11 @@ fn is_responses_block(block: &Value) -> bool {
     text(block, "type").is_some_and(|kind| kind == "input_text" || kind == "output_text")
 }
 
-/// Top-level fields that are large and that no reader of the format uses.
-fn skipped_fields(format: Format) -> &'static [&'static str] {
+/// The top-level fields that the reader of a format looks at; `None` for all.
+fn used_fields(format: Format) -> Option<&'static [&'static str]> {
     match format {
-        Format::ClaudeCode => &["toolUseResult", "snapshot", "data", "todos", "thinkingMetadata", "error"],
-        _ => &[],
+        Format::ClaudeCode => Some(&super::claude_code::FIELDS),
+        _ => None,
     }
 }
 

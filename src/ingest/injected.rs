@@ -67,6 +67,12 @@ pub(super) fn is_injected(text: &str) -> bool {
 /// an injected text, else split into what the user typed and injected blocks.
 pub(super) fn push_user_text(text: String, meta: bool, parts: &mut Vec<Part>) {
     let head = text.trim_start();
+    if let Some((before, typed, after)) = Some(head).filter(|_| !meta).and_then(command_arguments) {
+        for (piece, injected) in [(before, true), (typed, false), (after, true)] {
+            push(piece.to_owned(), injected, parts);
+        }
+        return;
+    }
     if meta || OPENINGS.iter().any(|opening| head.starts_with(opening)) {
         push(text, true, parts);
         return;
@@ -106,6 +112,20 @@ pub(super) fn push_user_text(text: String, meta: bool, parts: &mut Vec<Part>) {
             push(piece.to_owned(), injected, parts);
         }
     }
+}
+
+/// What the user typed behind a custom slash command, with the echo before and after it. Custom commands are echoed with
+/// their message first; built-in ones (`/model`, `/compact`) with their name first, and speak to the harness only.
+fn command_arguments(head: &str) -> Option<(&str, &str, &str)> {
+    const OPEN: &str = "<command-args>";
+    if !head.starts_with("<command-message>") {
+        return None;
+    }
+    let start = head.find(OPEN)? + OPEN.len();
+    let end = head.rfind("</command-args>").filter(|end| *end > start)?;
+    let (before, rest) = head.split_at_checked(start)?;
+    let (typed, after) = rest.split_at_checked(end - start)?;
+    (!typed.trim().is_empty()).then_some((before, typed, after))
 }
 
 fn push(text: String, injected: bool, parts: &mut Vec<Part>) {

@@ -4,8 +4,8 @@
 //! left by a crash, invalid UTF-8, lone surrogate escapes, two records glued into one line, a torn record in front of
 //! a whole one, a last line cut off. What can be repaired is repaired and named; what cannot costs that line only.
 //!
-//! Top-level fields that no reader looks at but that are large (the structured copy of a tool result in Claude Code
-//! logs, progress payloads) are skipped while parsing, once the format is known.
+//! Once the format is known, top-level fields that its reader does not look at are skipped while parsing: in Claude Code
+//! logs they are half of the bytes (the structured copy of every tool result, progress payloads).
 //!
 //! Invariants: any bytes give an answer; work is linear in the bytes (each repair is tried once per line, recovery of
 //! torn records at most [`RECOVERIES`] times per line); records come in file order.
@@ -59,7 +59,7 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     if let Some(parsed) = one_document(text) {
         return parsed;
     }
-    let mut lines = Lines { out, records: Vec::new(), sniffer: detect::Sniffer::default(), skip: &[] };
+    let mut lines = Lines { out, records: Vec::new(), sniffer: detect::Sniffer::default(), keep: None };
     let last = text.trim_ascii_end().len();
     let (mut start, mut number) = (0, 0u32);
     while start < text.len() {
@@ -108,29 +108,27 @@ fn one_document(text: &[u8]) -> Option<Parsed> {
     Some(Parsed { records, detected })
 }
 
-/// The line reader: keeps what it found and what to skip.
+/// The line reader: what it found so far, and the fields to keep.
 struct Lines<'a> {
     out: &'a mut Sink,
     records: Vec<Record>,
     sniffer: detect::Sniffer,
-    skip: &'static [&'static str],
+    keep: Option<&'static [&'static str]>,
 }
 
 impl Lines<'_> {
     /// One non-empty line.
     fn line(&mut self, line: &[u8], number: u32, last: bool) {
-        match std::str::from_utf8(line) {
-            Ok(text) => self.text(text, number, last),
-            Err(_) => {
-                let text = String::from_utf8_lossy(line);
-                self.out.damage(number, "invalid-utf8", "invalid UTF-8 replaced by U+FFFD");
-                self.text(&text, number, last);
-            }
+        if let Ok(text) = std::str::from_utf8(line) {
+            self.text(text, number, last);
+        } else {
+            self.out.damage(number, "invalid-utf8", "invalid UTF-8 replaced by U+FFFD");
+            self.text(&String::from_utf8_lossy(line), number, last);
         }
     }
 
     fn text(&mut self, text: &str, number: u32, last: bool) {
-        match one_value(text, self.skip) {
+        match one_value(text, self.keep) {
             Ok(value) => self.push(value, number, text.len()),
             Err(error) => self.damaged(text, number, last, &error),
         }
@@ -138,9 +136,7 @@ impl Lines<'_> {
 
     fn push(&mut self, value: Value, line: u32, bytes: usize) {
         let record = Record { line, bytes, value };
-        if let Some(skip) = self.sniffer.look(&record) {
-            self.skip = skip;
-        }
+        self.keep = self.keep.or_else(|| self.sniffer.look(&record));
         self.records.push(record);
     }
 
@@ -155,7 +151,7 @@ impl Lines<'_> {
         }
         let repaired = repair(text);
         let error = if let Cow::Owned(repaired) = &repaired {
-            match one_value(repaired, self.skip) {
+            match one_value(repaired, self.keep) {
                 Ok(value) => {
                     let what = "lone surrogate escapes or raw control characters replaced";
                     self.out.note(number, "repaired-string", Severity::Note, what);
@@ -196,7 +192,7 @@ impl Lines<'_> {
         let starts = memmem::find_iter(rest.as_bytes(), b"{\"").filter(|at| *at > 0);
         for at in starts.filter(|at| opens_record(rest.get(at + 2..).unwrap_or_default())).take(RECOVERIES) {
             let tail = rest.get(at..).unwrap_or_default();
-            if let Ok(value) = one_value(tail, self.skip) {
+            if let Ok(value) = one_value(tail, self.keep) {
                 self.out.damage(
                     number,
                     "torn-record",
@@ -236,15 +232,15 @@ fn brief(error: &str) -> &str {
     error.split(" at line ").next().unwrap_or(error)
 }
 
-/// Parses exactly one value, leaving out top-level fields in `skip`.
-fn one_value(text: &str, skip: &[&str]) -> Result<Value, serde_json::Error> {
+/// Parses exactly one value, with all its top-level fields or those in `keep`.
+fn one_value(text: &str, keep: Option<&[&str]>) -> Result<Value, serde_json::Error> {
     let mut reader = serde_json::Deserializer::from_str(text);
-    let parsed = Lean { skip }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    let parsed = Lean { keep }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
     match parsed {
         Err(error) if error.to_string().starts_with("recursion limit") && depth(text) <= DEPTH => {
             let mut reader = serde_json::Deserializer::from_str(text);
             reader.disable_recursion_limit();
-            Lean { skip }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value))
+            Lean { keep }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value))
         }
         parsed => parsed,
     }
@@ -332,9 +328,9 @@ fn surrogate(source: &[u8], at: usize) -> Option<Half> {
     }
 }
 
-/// Builds a [`Value`], leaving out the top-level fields named in `skip`.
+/// Builds a [`Value`] with all its top-level fields or those in `keep`.
 struct Lean<'a> {
-    skip: &'a [&'a str],
+    keep: Option<&'a [&'a str]>,
 }
 
 impl<'de> DeserializeSeed<'de> for Lean<'_> {
@@ -385,9 +381,9 @@ impl<'de> Visitor<'de> for Lean<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut found = Map::new();
+        let mut found = Map::with_capacity(self.keep.map_or(0, |_| 12));
         while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
-            if self.skip.contains(&key.as_ref()) {
+            if self.keep.is_some_and(|keep| !keep.contains(&key.as_ref())) {
                 fields.next_value::<IgnoredAny>()?;
             } else {
                 let value: Value = fields.next_value()?;

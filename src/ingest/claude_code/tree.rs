@@ -17,13 +17,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Kind, Node, Parent};
 use crate::diagnostic::Severity;
-use crate::ingest::json::{flag, items, text};
 use crate::ingest::sink::Sink;
 
 /// Splits the records of the main conversations into active paths, none of them empty.
 pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> {
-    let mut parents = resolve(&nodes);
-    let roots = find_roots(&nodes, &mut parents, out);
+    let (mut parents, assumed) = resolve(&nodes);
+    let roots = find_roots(&nodes, &mut parents, &assumed, out);
     // The last record of content decides for its tree, and the last tree for its session.
     let mut leaves: FxHashMap<usize, usize> = FxHashMap::default();
     for (index, _) in nodes.iter().enumerate().filter(|(_, node)| node.is_content()) {
@@ -71,14 +70,15 @@ fn leaves_in_order(leaves: &FxHashMap<usize, usize>) -> Vec<(usize, usize)> {
     pairs
 }
 
-/// The parent of every record, as an index; `None` for the root of a conversation.
-fn resolve(nodes: &[Node]) -> Vec<Option<usize>> {
+/// The parent of every record, as an index, `None` for the root of a conversation; and which were only assumed.
+fn resolve(nodes: &[Node]) -> (Vec<Option<usize>>, Vec<bool>) {
     let by_uuid: FxHashMap<&str, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.uuid.as_str(), index)).collect();
     // Replies cannot begin a conversation: where they claim to, the file does not tie its records together.
     let untied = nodes.iter().any(|node| node.kind == Kind::Assistant && node.parent == Parent::Nobody);
     let mut last_of: FxHashMap<&str, usize> = FxHashMap::default();
     let mut parents = Vec::with_capacity(nodes.len());
+    let mut assumed = Vec::with_capacity(nodes.len());
     for (index, node) in nodes.iter().enumerate() {
         let before = if node.session.is_empty() {
             index.checked_sub(1)
@@ -86,23 +86,20 @@ fn resolve(nodes: &[Node]) -> Vec<Option<usize>> {
             last_of.get(node.session.as_str()).copied()
         };
         let answers = node.kind == Kind::User && node.result_ids().next().is_some();
-        let parent = match &node.parent {
-            Parent::Uuid(uuid) => match by_uuid.get(uuid.as_str()) {
-                Some(&parent) if parent != index => Some(parent),
-                _ => before,
-            },
-            Parent::Nobody if untied || answers || node.kind == Kind::Assistant => before,
-            Parent::Nobody => None,
-            Parent::Unsaid => before,
+        let named = match &node.parent {
+            Parent::Uuid(uuid) => by_uuid.get(uuid.as_str()).copied().filter(|parent| *parent != index),
+            _ => None,
         };
-        parents.push(parent);
+        let is_root = node.parent == Parent::Nobody && !untied && !answers && node.kind != Kind::Assistant;
+        parents.push(named.or(if is_root { None } else { before }));
+        assumed.push(named.is_none());
         last_of.insert(node.session.as_str(), index);
     }
-    parents
+    (parents, assumed)
 }
 
-/// The root of every record. Loops, which only damaged files have, are cut where they are met.
-fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], out: &mut Sink) -> Vec<usize> {
+/// The root of every record. Loops are cut: at a parent that was only assumed, or, in a damaged file, where they are met.
+fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], assumed: &[bool], out: &mut Sink) -> Vec<usize> {
     const UNSEEN: usize = usize::MAX;
     const WALKING: usize = usize::MAX - 1;
     let mut roots = vec![UNSEEN; nodes.len()];
@@ -120,12 +117,17 @@ fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], out: &mut Sink) -> 
                     }
                 }
                 WALKING => {
-                    // The parent of the last record walked closes the loop.
-                    let last = walked.last().copied().unwrap_or(here);
-                    parents[last] = None;
-                    let text = "a chain of parents that runs in a circle; cut here";
-                    out.damage(nodes[last].line, "parent-loop", text);
-                    break last;
+                    // The last record walked closes the loop; it began where we are now.
+                    let start = walked.iter().rposition(|index| *index == here).unwrap_or_default();
+                    let within = walked.get(start..).unwrap_or_default();
+                    let cut = within.iter().copied().find(|index| assumed[*index]);
+                    if cut.is_none() {
+                        let text = "a chain of parents that runs in a circle; cut here";
+                        out.damage(nodes[here].line, "parent-loop", text);
+                    }
+                    let cut = cut.unwrap_or(here);
+                    parents[cut] = None;
+                    break cut;
                 }
                 root => break root,
             }
@@ -146,13 +148,7 @@ fn admit<'a>(node: &'a Node, replies: &mut FxHashSet<&'a str>, calls: &mut FxHas
     if !reply.is_empty() {
         replies.insert(reply);
     }
-    let blocks = node.value.get("message").map_or(&[][..], |message| items(message, "content"));
-    calls.extend(
-        blocks
-            .iter()
-            .filter(|block| text(block, "type") == Some("tool_use"))
-            .filter_map(|block| text(block, "id")),
-    );
+    calls.extend(node.call_ids());
 }
 
 /// Takes in what parallel tool calls put beside the path.
@@ -173,9 +169,7 @@ fn admit_siblings<'a>(
                 node.result_ids().any(|id| calls.contains(id))
             }
             Kind::Attachment | Kind::Chain => parents[index].is_some_and(|parent| keys[parent].is_some()),
-            Kind::User => {
-                flag(&node.value, "isMeta") && parents[index].is_some_and(|parent| keys[parent].is_some())
-            }
+            Kind::User => node.meta && parents[index].is_some_and(|parent| keys[parent].is_some()),
             Kind::Boundary | Kind::Summary => false,
         };
         if belongs {
