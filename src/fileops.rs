@@ -104,12 +104,5 @@ pub struct CallEffect {
 /// Works out what a call does. `cwd` is the working directory of its record. Never fails: what cannot be understood
 /// is an effect of kind [`ToolKind::Other`] without operations.
 pub fn of_call(_name: &str, _arguments: &str, _cwd: Option<&str>) -> CallEffect {
-    CallEffect {
-        kind: ToolKind::Other,
-        ops: Vec::new(),
-        command: None,
-        steps: 0,
-        todos: Vec::new(),
-        todos_replace: false,
-    }
+    CallEffect { kind: ToolKind::Other, ops: Vec::new(), command: None, steps: 0, todos: Vec::new(), todos_replace: false }
 }

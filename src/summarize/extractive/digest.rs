@@ -219,7 +219,7 @@ impl Building {
                 let seen = look(&clean);
                 if let Some(weight) = standing(&seen).filter(|weight| *weight >= 0.8) {
                     count += 1;
-                    let weight = 0.55 * weight / (1.0 + count as f32 / 12.0);
+                    let weight = 0.5 * weight / (1.0 + count as f32 / 6.0);
                     self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
                 }
             });
