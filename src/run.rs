@@ -347,7 +347,7 @@ fn auto_window(transcript: &Transcript) -> (u64, WindowSource) {
 
 /// Recorded prompt tokens against counted ones, at the last reply with usage before any recorded compaction.
 fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> Option<f64> {
-    if transcript.starts_compacted {
+    if transcript.starts_compacted || transcript.starts_midway {
         return None;
     }
     let end = transcript.recorded.first().map_or(transcript.messages.len(), |recorded| recorded.before.get());

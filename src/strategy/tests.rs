@@ -35,6 +35,7 @@ fn session(roles: &str) -> Transcript {
         context_window: None,
         tool_schema: None,
         starts_compacted: false,
+        starts_midway: false,
     }
 }
 
