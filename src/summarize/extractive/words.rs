@@ -32,6 +32,8 @@ impl Cues {
     /// A verb that asks for work.
     pub(super) const ASK: Self = Self(1 << 9);
 
+    /// Obligation that leaves no doubt.
+    pub(super) const STRICT: Self = Self(1 << 10);
     /// Choices, reasons and findings.
     pub(super) const INSIGHT: Self = Self(Self::CHOICE.0 | Self::CAUSE.0 | Self::FOUND.0);
 
@@ -47,6 +49,11 @@ impl Cues {
 
 /// The vocabulary: cue, then words. Words of other languages only where they cannot be mistaken for English ones.
 const VOCABULARY: &[(Cues, &str)] = &[
+    (
+        Cues::STRICT,
+        "must always never only don't dont mustn't required requires requirement require forbidden mandatory whenever \
+      strictly everywhere immer niemals nie muss nur siempre nunca toujours jamais",
+    ),
     (
         Cues::RULE,
         "must always never only ensure require required requires requirement forbidden mandatory don't dont \
@@ -238,6 +245,9 @@ fn unspaced(word: &str, out: &mut Look) {
     for (cue, needles) in UNSPACED {
         if needles.iter().any(|needle| word.contains(needle)) {
             out.cues.add(*cue);
+            if *cue == Cues::RULE {
+                out.cues.add(Cues::STRICT);
+            }
         }
     }
     let mut before: Option<char> = None;
