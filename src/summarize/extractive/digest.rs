@@ -155,6 +155,7 @@ impl Building {
         let cap = if self.seen_request { REQUEST } else { GOAL };
         let mut request = String::new();
         let mut rest: Vec<(String, Look)> = Vec::new();
+        let mut rules: Vec<String> = Vec::new();
         let mut count = 0usize;
         for line in lines::lines(text) {
             match line.mark {
@@ -172,6 +173,7 @@ impl Building {
                 if let Some(weight) = standing(&seen) {
                     // A long paste holds sentences of others too.
                     let weight = weight / (1.0 + count as f32 / 60.0);
+                    rules.push(clean.clone());
                     self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
                 } else if request.chars().count() + clean.chars().count() < cap && count <= 12 {
                     if !request.is_empty() {
@@ -182,6 +184,10 @@ impl Building {
                     rest.push((clean, seen));
                 }
             });
+        }
+        if request.is_empty() && !rules.is_empty() {
+            // Said like a rule, but it is all that was asked.
+            request = rules.swap_remove(0);
         }
         let asked = look(&request);
         if asked.content > 0 {
@@ -337,10 +343,19 @@ impl Building {
             }
             let (Some(at), Some(result)) = (link.result, transcript.result(link)) else { continue };
             let at = at.message.0;
-            if let Some(said) = outcome::said_by_user(&result.text) {
-                let said = said.to_owned();
-                self.user(at, &said);
-                continue;
+            match outcome::said_by_user(&result.text) {
+                Some(outcome::Said::Words(said)) => {
+                    self.user(at, said);
+                    continue;
+                }
+                Some(outcome::Said::Answers(answers)) => {
+                    let text = lines::clean(lines::head(answers, 2_000));
+                    let text = format!("The user answered: {}", lines::cut(&text, lines::LONGEST));
+                    let seen = look(&text);
+                    self.items.push(Item::new(Kind::Decision, trim_stop(text), at, 1.2, seen));
+                    continue;
+                }
+                None => {}
             }
             match kind {
                 ToolKind::Shell => {
@@ -426,6 +441,9 @@ fn standing(seen: &Look) -> Option<f32> {
         return None;
     }
     let negated = seen.cues.any(Cues::NOT);
+    if !opening && !negated && !seen.cues.any(Cues::STRICT) {
+        return None;
+    }
     let base = match (opening, asks || negated) {
         (true, _) => 1.2,
         (false, true) => 0.9,

@@ -234,28 +234,36 @@ pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out:
     }
 }
 
+/// Words of a person inside a tool result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said<'a> {
+    /// A message to the agent.
+    Words(&'a str),
+    /// Questions of the agent with their answers.
+    Answers(&'a str),
+}
+
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
-pub(super) fn said_by_user(text: &str) -> Option<&str> {
+pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
     let lower = head.to_ascii_lowercase();
     if !lower.contains("user") {
         return None;
     }
-    [
-        "the user said:",
-        "user said:",
-        "user feedback:",
-        "user provided the following feedback:",
-        "answered your questions:",
-        "user responded:",
-        "user's answer:",
-        "user answered:",
-        "<feedback>",
-    ]
-    .iter()
-    .find_map(|mark| lower.find(mark).and_then(|at| text.get(at + mark.len()..)))
-    .map(str::trim)
-    .filter(|said| !said.is_empty())
+    let behind = |mark: &&str| lower.find(mark).and_then(|at| text.get(at + mark.len()..));
+    let filled = |said: &&str| !said.trim().is_empty();
+    if let Some(said) = ["answered your questions:", "user's answer:", "user answered:"]
+        .iter()
+        .find_map(behind)
+        .filter(filled)
+    {
+        return Some(Said::Answers(said.trim()));
+    }
+    ["user said:", "user feedback:", "following feedback:", "user responded:", "<feedback>"]
+        .iter()
+        .find_map(behind)
+        .filter(filled)
+        .map(|said| Said::Words(said.trim()))
 }
 
 /// Commits and pull requests named in the output of a command.
