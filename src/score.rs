@@ -357,3 +357,6 @@ impl<'a> PathSet<'a> {
         if only_read { self.read.contains(path) } else { self.modified.contains(path) }
     }
 }
+
+#[cfg(test)]
+mod tests;
