@@ -46,6 +46,43 @@ pub fn basename(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
 
+/// The working directory that a prompt states in one of the forms agents use (`Working directory: /x`,
+/// `<cwd>/x</cwd>`): logs of plain chats have it nowhere else. Only an absolute one counts.
+pub fn stated_directory(text: &str) -> Option<&str> {
+    const LABELS: [&str; 6] = [
+        "current working directory",
+        "primary working directory",
+        "working directory",
+        "workspace directory",
+        "workspace root",
+        "cwd",
+    ];
+    if let Some((_, rest)) = text.split_once("<cwd>")
+        && let Some((directory, _)) = rest.split_once("</cwd>")
+    {
+        let directory = directory.trim();
+        return is_absolute(directory).then_some(directory);
+    }
+    text.lines().filter(|line| line.len() <= MAX_LEN).find_map(|line| {
+        let line = line.trim_start_matches([' ', '\t', '-', '*', '#', '>']);
+        let label = LABELS
+            .iter()
+            .find(|label| line.get(..label.len()).is_some_and(|head| head.eq_ignore_ascii_case(label)))?;
+        let rest = line.get(label.len()..)?;
+        let rest = rest.strip_prefix("**").unwrap_or(rest).trim_start();
+        let rest = rest.strip_prefix("is").unwrap_or(rest).trim_start();
+        let rest = rest.strip_prefix([':', '=', '(']).unwrap_or(rest);
+        let rest = rest.strip_prefix("**").unwrap_or(rest).trim();
+        let quoted =
+            ['`', '"', '\''].iter().find_map(|quote| rest.strip_prefix(*quote)?.split(*quote).next());
+        let directory = match quoted {
+            Some(directory) => directory,
+            None => rest.split([')', '<', ',', ';']).next()?.trim_end().trim_end_matches('.'),
+        };
+        (is_absolute(directory) && !directory.contains("://")).then_some(directory)
+    })
+}
+
 /// One step after another until nothing changes: dropping `x/..` can bring quotes or spaces to the ends. Each step
 /// after the first two only shortens, and long paths never come here, so the work is bounded.
 fn settle(path: &str, cwd: Option<&str>) -> String {

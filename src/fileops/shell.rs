@@ -344,7 +344,7 @@ impl<'s, 'o> Shell<'s, 'o> {
             // nothing of the script.
             if let Some(end) = end
                 && end.terminator.is_none()
-                && self.between(end, stmt).is_some_and(|gap| !gap.contains('\n'))
+                && self.up_to(end, stmt).is_some_and(|gap| !gap.contains('\n'))
                 && !end.redirects.iter().any(|redirect| redirect.heredoc().is_some())
             {
                 self.broken = true;
@@ -352,13 +352,24 @@ impl<'s, 'o> Shell<'s, 'o> {
             if self.broken || self.commands > MAX_COMMANDS {
                 return;
             }
+            self.new_chain();
             self.statement(stmt, state, stdin, false);
             end = Some(stmt);
         }
     }
 
-    fn between(&self, end: &Stmt, start: &Stmt) -> Option<&'s str> {
-        self.source.get(end.span.end.offset()..start.span.start.offset())
+    /// The text before a statement that lies after the last character of the one before it. The parser counts a line
+    /// break after the last word to the statement, so this looks back from there.
+    fn up_to(&self, end: &Stmt, start: &Stmt) -> Option<&'s str> {
+        let end_of_text = self.source.get(..end.span.end.offset())?.trim_end().len();
+        self.source.get(end_of_text..start.span.start.offset())
+    }
+
+    /// What follows runs whether or not the commands before it failed.
+    fn new_chain(&mut self) {
+        if self.fixed_step.is_none() {
+            self.out.chain = self.steps;
+        }
     }
 
     /// Runs a statement; when `wanted`, returns what it prints, if that is plain text.
@@ -421,9 +432,13 @@ impl<'s, 'o> Shell<'s, 'o> {
             rest.push((left.op, &*left.right));
             first = &*left.left;
         }
+        let mut chain = self.out.chain;
         self.statement(first, state, stdin, false);
         for (op, stmt) in rest.into_iter().rev() {
+            self.out.chain = chain;
             if op == BinaryOp::Or {
+                self.new_chain();
+                chain = self.out.chain;
                 let mut other = state.clone();
                 self.statement(stmt, &mut other, None, false);
                 state.join(&other);
@@ -454,7 +469,10 @@ impl<'s, 'o> Shell<'s, 'o> {
         let mut text = stdin.map(str::to_owned);
         while let Some(part) = parts.pop() {
             let is_last = parts.is_empty();
+            let outer = self.out.marks.piped;
+            self.out.marks.piped |= !is_last;
             text = self.statement(part, &mut state.clone(), text.as_deref(), wanted || !is_last);
+            self.out.marks.piped = outer;
         }
         text
     }
@@ -673,7 +691,11 @@ impl<'s, 'o> Shell<'s, 'o> {
             {
                 continue;
             }
+            let outer = self.out.marks;
+            self.out.marks.redirected = true;
+            self.out.marks.appends = kind == OpKind::Edit;
             self.push(kind, path, state, step);
+            self.out.marks = outer;
             if let Some(path) = state.base.resolve(path)
                 && redirect.fd.unwrap_or(1) == 1
             {

@@ -15,6 +15,7 @@ use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
+use crate::paths;
 use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult, Usage};
 
 /// Fields that name the conversation a message belongs to.
@@ -39,6 +40,7 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             for message in messages {
                 add(&mut draft, message, line, out);
             }
+            place(&mut draft);
             out.finish_draft(draft);
         } else if text(&value, "role").is_some() {
             running.belongs(&value, name, out);
@@ -55,7 +57,31 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             );
         }
     }
+    place(&mut running.draft);
     out.finish_draft(running.draft);
+}
+
+/// Gives the messages the directory that the prompt states, where no record of its own does.
+fn place(draft: &mut Draft) {
+    if draft.messages.iter().any(|message| message.cwd.is_some()) {
+        return;
+    }
+    let first_user = draft.messages.iter().position(|message| message.role == Role::User);
+    let prompts = draft
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(at, message)| message.role == Role::System || Some(*at) == first_user);
+    let mut texts = prompts.flat_map(|(_, message)| &message.parts).filter_map(|part| match part {
+        Part::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let directory: Option<Arc<str>> = texts.find_map(paths::stated_directory).map(Arc::from);
+    if directory.is_some() {
+        for message in &mut draft.messages {
+            message.cwd.clone_from(&directory);
+        }
+    }
 }
 
 /// The session that messages of their own line belong to.
@@ -74,7 +100,8 @@ impl Running {
         }
         if self.conversation.is_some() {
             self.sessions += 1;
-            let finished = std::mem::replace(&mut self.draft, Draft::new(name));
+            let mut finished = std::mem::replace(&mut self.draft, Draft::new(name));
+            place(&mut finished);
             out.finish_draft(finished);
         }
         id.clone_into(&mut self.draft.id);

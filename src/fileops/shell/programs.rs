@@ -118,9 +118,12 @@ impl Shell<'_, '_> {
             "perl" | "ruby" => self.perl(args, state, step),
             "tee" | "sponge" => {
                 let sorted = sorted(args, "", &["output-error"]);
-                let kind = if sorted.has(&["-a", "--append"]) { OpKind::Edit } else { OpKind::Write };
+                let appends = sorted.has(&["-a", "--append"]);
+                let kind = if appends { OpKind::Edit } else { OpKind::Write };
                 for path in sorted.files() {
+                    self.out.marks.appends = appends;
                     self.push(kind.clone(), path, state, step);
+                    self.out.marks.appends = false;
                     if let (Some(text), Some(path)) = (input.text, state.base.resolve(path)) {
                         self.keep(&path, text);
                     }
@@ -135,9 +138,12 @@ impl Shell<'_, '_> {
                 }
             }
             "rm" | "unlink" | "trash" => {
-                for path in sorted(args, "", &[]).files() {
+                let sorted = sorted(args, "", &[]);
+                self.out.marks.forced = sorted.has(&["-f", "--force"]);
+                for path in sorted.files() {
                     self.push(OpKind::Delete, path, state, step);
                 }
+                self.out.marks.forced = false;
             }
             "mv" => {
                 let sorted = sorted(args, "tS", &["target-directory", "suffix"]);
