@@ -1,2 +1,7 @@
-//! The `compactor` command.
-fn main() {}
+//! The `compactor` command: parse, run, exit.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    compactor::cli::main()
+}
