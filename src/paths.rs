@@ -9,6 +9,9 @@
 //! * [`resolve`] is idempotent, and an empty path stays empty.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// Paths longer than this, in bytes, are no paths: they are returned as they are. `PATH_MAX` of common systems.
 const MAX_LEN: usize = 4096;
@@ -46,40 +49,28 @@ pub fn basename(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
 }
 
-/// The working directory that a prompt states in one of the forms agents use (`Working directory: /x`,
+/// The working directory that a prompt states in one of the forms agents use (`Working directory: /x`, `cwd=/x`,
 /// `<cwd>/x</cwd>`): logs of plain chats have it nowhere else. Only an absolute one counts.
 pub fn stated_directory(text: &str) -> Option<&str> {
-    const LABELS: [&str; 6] = [
-        "current working directory",
-        "primary working directory",
-        "working directory",
-        "workspace directory",
-        "workspace root",
-        "cwd",
-    ];
-    if let Some((_, rest)) = text.split_once("<cwd>")
-        && let Some((directory, _)) = rest.split_once("</cwd>")
-    {
-        let directory = directory.trim();
-        return is_absolute(directory).then_some(directory);
-    }
-    text.lines().filter(|line| line.len() <= MAX_LEN).find_map(|line| {
-        let line = line.trim_start_matches([' ', '\t', '-', '*', '#', '>']);
-        let label = LABELS
-            .iter()
-            .find(|label| line.get(..label.len()).is_some_and(|head| head.eq_ignore_ascii_case(label)))?;
-        let rest = line.get(label.len()..)?;
-        let rest = rest.strip_prefix("**").unwrap_or(rest).trim_start();
-        let rest = rest.strip_prefix("is").unwrap_or(rest).trim_start();
-        let rest = rest.strip_prefix([':', '=', '(']).unwrap_or(rest);
-        let rest = rest.strip_prefix("**").unwrap_or(rest).trim();
-        let quoted =
-            ['`', '"', '\''].iter().find_map(|quote| rest.strip_prefix(*quote)?.split(*quote).next());
-        let directory = match quoted {
-            Some(directory) => directory,
-            None => rest.split([')', '<', ',', ';']).next()?.trim_end().trim_end_matches('.'),
+    static STATED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?xi) (?: \bworking\x20dir(?:ectory)?\b | \bworkspace\x20(?:root|directory|path)\b | \bcwd\b )
+            (?:\*\*)? \s{0,2} (?: is \b | [:=(>] )? (?:\*\*)? [\x20\t]{0,2} (?P<dir> [`'\x22]? (?: / | ~/ | [a-z]:[\\/] ) [^\r\n<]* )",
+        )
+        .expect("the pattern is constant")
+    });
+    STATED.captures_iter(text).find_map(|found| {
+        let rest = found.name("dir")?.as_str();
+        let quote = rest.chars().next().filter(|c| "`'\"".contains(*c));
+        let directory = match quote {
+            Some(quote) => rest.strip_prefix(quote)?.split(quote).next()?,
+            None => {
+                let ends = [". ", ", ", "; ", " (", ")", "。", ","];
+                let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+                rest.get(..end)?.trim_end().trim_end_matches('.')
+            }
         };
-        (is_absolute(directory) && !directory.contains("://")).then_some(directory)
+        (is_absolute(&resolve(directory, None)) && directory.len() <= MAX_LEN).then_some(directory)
     })
 }
 
@@ -375,6 +366,26 @@ mod tests {
             ("/a/b", None, "/a/b"),
         ] {
             assert_eq!(relative(path, dir), expected, "{path:?} from {dir:?}");
+        }
+    }
+
+    #[test]
+    fn directories_stated_in_prompts() {
+        for (text, expected) in [
+            ("Working directory: /home/kim/app\nPlatform: linux", Some("/home/kim/app")),
+            ("You help. Working directory: /home/kim/app. Tools: a, b.", Some("/home/kim/app")),
+            ("Agent. cwd=/home/kim/app (Linux)", Some("/home/kim/app")),
+            ("<env>\n  <cwd>/home/kim/my app</cwd>\n</env>", Some("/home/kim/my app")),
+            ("- **Current working directory**: `/home/kim/my app`", Some("/home/kim/my app")),
+            ("# Current Working Directory (/home/kim/app) Files", Some("/home/kim/app")),
+            ("Primary working directory: C:\\Users\\kim\\app", Some("C:\\Users\\kim\\app")),
+            ("The working directory is /srv/my app", Some("/srv/my app")),
+            ("Paths are relative to the working directory.", None),
+            ("Working directory: ./app", None),
+            ("Set cwd to where you are. /etc is not it", None),
+            ("", None),
+        ] {
+            assert_eq!(stated_directory(text), expected, "{text:?}");
         }
     }
 
