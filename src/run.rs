@@ -243,7 +243,7 @@ fn session(
             };
             // Facts are extracted only for sessions that are compacted at all.
             if !locked.cuts.is_empty() && facts.is_none() {
-                facts = Some(FactSet::extract(transcript));
+                facts = Some(FactSet::extract(transcript, &effects));
             }
             for strategy in &settings.strategies {
                 let plan = Plan {

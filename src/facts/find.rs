@@ -132,7 +132,7 @@ pub(super) struct Lookup {
     quantities: FxHashMap<(String, &'static str), Vec<(u32, String, String)>>,
     sentences: Vec<SentenceNeedle>,
     /// Per check head: facts with their outcome.
-    checks: Vec<Vec<(u32, Outcome)>>,
+    checks: Vec<Vec<(u32, Vec<(MessageIdx, Outcome)>)>>,
     /// Path tokens of the log that end in a known basename but are no path of the ledger, with their first message.
     strays: FxHashMap<u64, MessageIdx>,
 }
@@ -200,12 +200,12 @@ impl Lookup {
                         lookup.checks.push(Vec::new());
                         lookup.add_phrase(head, Needle::Check(slot), Border::Name);
                     }
-                    let outcome = match fact.states.first() {
-                        Some((_, State::Outcome(outcome))) => *outcome,
-                        _ => Outcome::Unknown,
-                    };
+                    let outcomes = fact.states.iter().filter_map(|(at, state)| match state {
+                        State::Outcome(outcome) => Some((*at, *outcome)),
+                        State::File(_) | State::Todo(_) => None,
+                    });
                     if let Some(list) = lookup.checks.get_mut(slot as usize) {
-                        list.push((id, outcome));
+                        list.push((id, outcomes.collect()));
                     }
                 }
             }
@@ -524,11 +524,13 @@ impl<'a> Walk<'a> {
     fn judge_check(&mut self, check: u32, unit: &str) {
         let Some(outcomes) = self.lookup.checks.get(check as usize) else { return };
         let said = said_outcome(unit);
-        for (fact, outcome) in outcomes {
+        for (fact, states) in outcomes {
+            let now = states.partition_point(|(at, _)| *at < self.end);
+            let outcome = now.checked_sub(1).and_then(|last| states.get(last)).map_or(Outcome::Unknown, |it| it.1);
             let strength = match (outcome, said) {
                 (Outcome::Unknown, _) => Match::Exact,
                 (_, None) => Match::LabelOnly,
-                (outcome, Some(said)) if *outcome == said => Match::Exact,
+                (outcome, Some(said)) if outcome == said => Match::Exact,
                 _ => Match::Contradicted,
             };
             if strength == Match::Exact || !self.record {

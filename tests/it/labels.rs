@@ -6,6 +6,7 @@
 
 use compactor::facts::{FactClass, FactSet, State};
 use compactor::ingest::ingest;
+use compactor::replay::effects;
 use compactor::transcript::{MessageIdx, Transcript};
 use serde::Deserialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -200,7 +201,7 @@ fn load(labels: &Path) -> (Labels, Vec<Transcript>) {
 
 /// Compares one session; adds to the tallies by class.
 fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut BTreeMap<String, Tally>) {
-    let facts = FactSet::extract(transcript);
+    let facts = FactSet::extract(transcript, &effects(transcript));
     let end = MessageIdx::new(transcript.messages.len());
     for class in ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"] {
         let tally = tallies.entry(class.to_owned()).or_default();

@@ -698,6 +698,9 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
     if DECIDED.as_ref().is_some_and(|decided| decided.is_match(lower)) {
         return true;
     }
+    if settles(lower, sentence, author) {
+        return true;
+    }
     match author {
         Author::User => USER_CHOICE.as_ref().is_some_and(|choice| choice.is_match(lower)),
         // An agent's next step is no decision: it must set one thing against another or give a reason, and the thing
@@ -722,6 +725,46 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
         }
     }
 }
+
+/// Settled by form: a person sets one thing against another or names the option taken; the agent says what it does and
+/// why, or what stays.
+fn settles(lower: &str, sentence: &str, author: Author) -> bool {
+    let cjk = sentence.chars().any(is_cjk)
+        && contains_any(sentence, &["改成", "而不是", "封顶", "决定", "ではなく", "決定です", "に決めました"]);
+    match author {
+        Author::User => cjk || SETTLED_BY_USER.as_ref().is_some_and(|it| it.is_match(lower)),
+        _ => cjk || SETTLED_BY_AGENT.as_ref().is_some_and(|it| it.is_match(lower)),
+    }
+}
+
+static SETTLED_BY_USER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?x)
+        \b(?:should|must|shall)\ be\ [^.?]*,\ not\ |
+        \bmake\ (?:it|the\ [\w-]+)\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
+        \bkeep\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
+        \buse\ [^.?]*(?:,\ not\ |\ instead\ of\ |\ rather\ than\ ) |
+        \bmake\ (?:it|the\ limit|retries|the\ wait|the\ default|hysteresis)\ [0-9] |
+        ^(?:option\ )?[\w-]{1,20}\ it\ is\b |
+        \bit\ is,\ (?:because|since|for)\b |
+        ^option\ \w+,\ agreed |
+        \bis\ fine\ for\ now\b |
+        \bis\ out\b[^?]*$ |
+        \bstays\b[^?]*$",
+    )
+});
+
+static SETTLED_BY_AGENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?x)
+        ^(?:then\ )?i(?:'ll|\ will|\ go\ with|\ went\ with|\ prefer|\ left|\ leave)\b[^?]*
+            (?:\bbecause\b|,?\ since\b|,\ so\ |\bso\ that\b|\binstead\b|\brather\ than\b|;\ ) |
+        ^(?:agreed|understood|noted)[,:]\ [^?]*\b(?:stays?|option|it\ is)\b |
+        \bit\ is,\ (?:because|since|for)\b |
+        ^i\ go\ with\b |
+        ^i\ prefer\b",
+    )
+});
 
 /// Words a request begins with.
 const ASKING: &[&str] = &[
@@ -885,6 +928,13 @@ pub(in crate::facts) fn asks(sentence: &str) -> bool {
             "添加",
             "修改",
             "て下さい",
+            "ください",
+            "したい",
+            "して。",
+            "しておいて",
+            "吧",
+            "改成",
+            "接下来",
         ],
     ) {
         return true;
