@@ -45,7 +45,9 @@ fn stages(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("stages");
     group.throughput(Throughput::Bytes(bytes.len() as u64));
     group.bench_function("ingest", |bench| bench.iter(|| ingest(black_box(&bytes), SESSION)));
-    group.bench_function("tokens", |bench| bench.iter(|| TokenIndex::new(black_box(transcript), Tokenizer::O200k)));
+    group.bench_function("tokens", |bench| {
+        bench.iter(|| TokenIndex::new(black_box(transcript), Tokenizer::O200k));
+    });
     group.bench_function("effects", |bench| bench.iter(|| compactor::replay::effects(black_box(transcript))));
     group.bench_function("facts", |bench| bench.iter(|| FactSet::extract(black_box(transcript), &effects)));
     group.bench_function("window search", |bench| bench.iter(|| planner.window_for(black_box(5))));

@@ -28,7 +28,11 @@ fn main() {
     let speed = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!("files {}  bytes {bytes}  tokens {tokens}  cycles {cycles}", found.sources.len());
     println!("read + parse           {:>8.3} s  {:>7.1} MB/s", parse.as_secs_f64(), speed(parse));
-    println!("read + parse + count   {:>8.3} s  {:>7.1} MB/s  (the floor)", floor.as_secs_f64(), speed(floor));
+    println!(
+        "read + parse + count   {:>8.3} s  {:>7.1} MB/s  (the floor)",
+        floor.as_secs_f64(),
+        speed(floor)
+    );
     println!("whole run              {:>8.3} s  {:>7.1} MB/s", whole.as_secs_f64(), speed(whole));
     println!("whole run / floor      {:>8.2}", whole.as_secs_f64() / floor.as_secs_f64());
 }

@@ -291,7 +291,6 @@ impl FactSet {
                     _ => {}
                 }
             }
-            lexical.end_message(at);
             for step in steps_at(&steps, at) {
                 if let Some(command) = &step.effect.command {
                     lexical.command(command, at);

@@ -36,7 +36,12 @@ pub struct Look<'a> {
 }
 
 /// A run as text, with a final newline.
-pub fn render(format: Format, output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> io::Result<String> {
+pub fn render(
+    format: Format,
+    output: &RunOutput,
+    aggregate: &Aggregate,
+    look: Look<'_>,
+) -> io::Result<String> {
     match format {
         Format::Table => Ok(table::render(output, aggregate, look)),
         Format::Csv => {
@@ -100,7 +105,9 @@ mod tests {
         let text = render(Format::Csv, &output, &aggregate(&output), LOOK).unwrap();
         let lines: Vec<&str> = text.lines().collect();
         assert_eq!(lines.len(), 5);
-        assert!(lines[0].starts_with("profile,strategy,window,n_sessions,n_exercised,n_not_exercised,n_failed,"));
+        assert!(
+            lines[0].starts_with("profile,strategy,window,n_sessions,n_exercised,n_not_exercised,n_failed,")
+        );
         assert!(lines[1].starts_with("standard,structured,cycles,4,3,1,0,3,"), "{}", lines[1]);
     }
 }

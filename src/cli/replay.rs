@@ -96,7 +96,8 @@ fn profile(name: &str) -> Result<Profile, Failure> {
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("profile {name}: {error}"), "check the path"))?;
-    Profile::parse(name, &text).map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
+    Profile::parse(name, &text)
+        .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
 }
 
 /// Names lost and damaged inputs on stderr.

@@ -110,9 +110,9 @@ fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: Stat
 fn only_patches(script: &str) -> bool {
     script.contains("apply_patch")
         && simple_commands(script).iter().all(|words| {
-            program(words)
-                .first()
-                .is_none_or(|first| matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str()))
+            program(words).first().is_none_or(|first| {
+                matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
+            })
         })
 }
 
@@ -243,7 +243,8 @@ fn skip_document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
         return;
     }
     let line: String = chars.by_ref().take_while(|c| *c != '\n').collect();
-    let delimiter = line.trim_start_matches(['-', ' ']).split(|c: char| c.is_whitespace() || ";&|>)".contains(c)).next();
+    let delimiter =
+        line.trim_start_matches(['-', ' ']).split(|c: char| c.is_whitespace() || ";&|>)".contains(c)).next();
     let delimiter = delimiter.unwrap_or("").replace(['\'', '"', '\\'], "");
     let mut row = String::new();
     for c in chars.by_ref() {

@@ -160,7 +160,7 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
     for index in order {
         let step = &steps[index];
         let (Some(result), Some(at)) = (step.result, step.result_at) else { continue };
-        let happened = happened(&step.effect, result);
+        let happened = happened(step.effect, result);
         for (op, happened) in step.effect.ops.iter().zip(happened) {
             if happened {
                 builder.apply(op, step.call_at, at, &result.text);

@@ -526,7 +526,8 @@ impl<'a> Walk<'a> {
         let said = said_outcome(unit);
         for (fact, states) in outcomes {
             let now = states.partition_point(|(at, _)| *at < self.end);
-            let outcome = now.checked_sub(1).and_then(|last| states.get(last)).map_or(Outcome::Unknown, |it| it.1);
+            let outcome =
+                now.checked_sub(1).and_then(|last| states.get(last)).map_or(Outcome::Unknown, |it| it.1);
             let strength = match (outcome, said) {
                 (Outcome::Unknown, _) => Match::Exact,
                 (_, None) => Match::LabelOnly,
@@ -595,11 +596,10 @@ impl Sink for Walk<'_> {
 
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
         match self.lookup.needles.get(phrase as usize) {
-            Some(Needle::Atom { fact, strength }) => {
-                if !self.record || *strength == Match::Exact {
-                    self.hit(*fact, *strength);
-                }
+            Some(Needle::Atom { fact, strength }) if !self.record || *strength == Match::Exact => {
+                self.hit(*fact, *strength);
             }
+            Some(Needle::Atom { .. }) => {}
             Some(Needle::Key(key)) => self.scratch.keys.push((*key, end)),
             Some(Needle::Entity { sentence, slot }) => {
                 self.touch(*sentence);

@@ -127,7 +127,9 @@ impl Collector {
 
     /// A tool result.
     pub(super) fn result(&mut self, result: &ToolResult, effect: Option<&CallEffect>, at: MessageIdx) {
-        if effect.and_then(|effect| effect.command.as_deref()).is_some_and(|script| script.contains("git commit"))
+        if effect
+            .and_then(|effect| effect.command.as_deref())
+            .is_some_and(|script| script.contains("git commit"))
             && let Some(found) = identifiers::commit_made(&result.text)
         {
             self.identifier(found, Author::Tool, at);
@@ -147,9 +149,6 @@ impl Collector {
             self.error(error, Author::Tool, at);
         }
     }
-
-    /// A message is over.
-    pub(super) fn end_message(&mut self, _at: MessageIdx) {}
 
     /// The facts in order of discovery.
     pub(super) fn finish(self) -> Vec<Draft> {

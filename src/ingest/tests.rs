@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::discover;
 
 /// The corpus of real logs, when it is there.
 fn corpus() -> Option<PathBuf> {

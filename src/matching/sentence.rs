@@ -226,7 +226,7 @@ pub(crate) fn read(text: &str) -> Reading {
             match word.as_str() {
                 "only" | "solely" | "exclusively" | "strictly" => out.limiting = true,
                 "must" | "required" | "requires" | "require" | "mandatory" | "shall" | "always" | "musts" => {
-                    out.must = true
+                    out.must = true;
                 }
                 "to" if matches!(previous.as_str(), "have" | "has" | "needs" | "need") => out.must = true,
                 _ => {}
@@ -328,7 +328,7 @@ fn is_entity(chunk: &str, shouting: bool) -> bool {
     }
     // camelCase and PascalCase with an inner capital.
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric())
+        && bytes.iter().all(u8::is_ascii_alphanumeric)
         && bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 

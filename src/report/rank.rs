@@ -82,11 +82,20 @@ mod tests {
     #[test]
     fn places_follow_the_mean_rank() {
         let both = |structural, lexical| (Some(structural), Some(lexical));
-        check_places(&[both(0.9, 0.9), both(0.5, 0.5), both(0.1, 0.1)], &[Best(false), Between, Worst(false)]);
+        check_places(
+            &[both(0.9, 0.9), both(0.5, 0.5), both(0.1, 0.1)],
+            &[Best(false), Between, Worst(false)],
+        );
         // A huge lead in one kind does not outweigh the other: ranks, not values.
         check_places(&[both(1.0, 0.4), both(0.1, 0.5)], &[AllTied, AllTied]);
-        check_places(&[both(0.9, 0.5), both(0.5, 0.9), both(0.1, 0.1)], &[Best(true), Best(true), Worst(false)]);
-        check_places(&[both(0.5, 0.5), both(0.1, 0.1), both(0.1, 0.1)], &[Best(false), Worst(true), Worst(true)]);
+        check_places(
+            &[both(0.9, 0.5), both(0.5, 0.9), both(0.1, 0.1)],
+            &[Best(true), Best(true), Worst(false)],
+        );
+        check_places(
+            &[both(0.5, 0.5), both(0.1, 0.1), both(0.1, 0.1)],
+            &[Best(false), Worst(true), Worst(true)],
+        );
         check_places(&[both(0.1 + 0.2, 0.5), both(0.3, 0.5)], &[AllTied, AllTied]);
         // Who has no value is not judged; a kind that nobody has is not used.
         check_places(&[both(0.9, 0.5), (None, None), both(0.5, 0.4)], &[Best(false), Unjudged, Worst(false)]);

@@ -4,9 +4,9 @@
 //! `worst` in words (color only repeats them), every share with its error where there is one. At most 80 columns are
 //! needed. Text that comes from logs is escaped before it gets here into a line.
 
+use super::Look;
 use super::rank::{Place, places};
 use super::text::{count, fit, sanitize, thousands, width, wrap};
-use super::Look;
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SessionRow};
 use crate::stats::{Estimate, MIN_SESSIONS};
@@ -188,7 +188,8 @@ fn table(page: &mut Page, rows: &[SummaryRow], places: &[Place], sessions: u64) 
     for (row, place) in rows.iter().zip(places) {
         let mut cells = vec![format!("{}\n{}", sanitize(&row.strategy), mark(*place)).trim_end().to_owned()];
         cells.extend(SHOWN.map(|metric| share(metric.of_summary(row), sessions)));
-        cells.push(row.tokens_summary.map_or_else(|| "n/a".to_owned(), |mean| thousands(mean.round() as u64)));
+        cells
+            .push(row.tokens_summary.map_or_else(|| "n/a".to_owned(), |mean| thousands(mean.round() as u64)));
         cells.push(percent(row.reduction));
         cells.push(thousands(row.violations));
         table.add_row(cells);
@@ -227,9 +228,12 @@ fn mark(place: Place) -> &'static str {
 
 /// Colors the mark a line begins with: the second line of a strategy's cell.
 fn paint_mark(line: &str, color: bool) -> String {
-    for (place, style) in
-        [(Place::Best(false), GOOD), (Place::Best(true), GOOD), (Place::Worst(false), BAD), (Place::Worst(true), BAD)]
-    {
+    for (place, style) in [
+        (Place::Best(false), GOOD),
+        (Place::Best(true), GOOD),
+        (Place::Worst(false), BAD),
+        (Place::Worst(true), BAD),
+    ] {
         if let Some(rest) = line.strip_prefix(mark(place))
             && (rest.is_empty() || rest.starts_with(' '))
         {
@@ -296,7 +300,14 @@ fn difference(row: &DifferenceRow) -> String {
         (_, _, Some(p)) => format!("sign test p = {p:.2}, "),
         _ => String::new(),
     };
-    format!("{:+.1} points ({error}n {}: better {}, worse {}, tie {})", points(mean), row.n, row.n_a, row.n_b, row.ties)
+    format!(
+        "{:+.1} points ({error}n {}: better {}, worse {}, tie {})",
+        points(mean),
+        row.n,
+        row.n_a,
+        row.n_b,
+        row.ties
+    )
 }
 
 /// Percentage points, without a negative zero.
@@ -452,7 +463,8 @@ fn errors(page: &mut Page, output: &RunOutput) {
 /// Damage by file and line; what is only worth knowing is counted.
 fn problems(page: &mut Page, manifest: &Manifest) {
     let is_note = |problem: &&Problem| problem.severity == "note";
-    let lines: Vec<String> = manifest.problems.iter().filter(|problem| !is_note(problem)).map(problem_line).collect();
+    let lines: Vec<String> =
+        manifest.problems.iter().filter(|problem| !is_note(problem)).map(problem_line).collect();
     list(page, "Problems in the input", &lines);
     let notes = manifest.problems.iter().filter(is_note).count() as u64;
     if 0 < notes {

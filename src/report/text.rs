@@ -130,7 +130,10 @@ mod tests {
         ] {
             assert_eq!(sanitize(raw), safe);
         }
-        assert_eq!(escape_json("{\n \"a\": \"\u{202e}\u{e0041}é\"\n}"), "{\n \"a\": \"\\u202e\\udb40\\udc41é\"\n}");
+        assert_eq!(
+            escape_json("{\n \"a\": \"\u{202e}\u{e0041}é\"\n}"),
+            "{\n \"a\": \"\\u202e\\udb40\\udc41é\"\n}"
+        );
     }
 
     #[test]

@@ -58,7 +58,10 @@ fn identity_keeps_everything_and_has_nothing_at_risk() {
 fn dropping_everything_keeps_nothing() {
     check_score(&only("Nothing is left."), |score| {
         assert_eq!(score.in_context, 0);
-        assert_eq!(score.structural.at_risk + score.lexical.at_risk, score.structural.total + score.lexical.total);
+        assert_eq!(
+            score.structural.at_risk + score.lexical.at_risk,
+            score.structural.total + score.lexical.total
+        );
         assert_eq!(score.structural.in_summary + score.lexical.in_summary, 0);
     });
 }
@@ -133,6 +136,8 @@ fn a_reversed_rule_is_contradicted_not_kept() {
 
 #[test]
 fn what_occurs_nowhere_is_invented() {
-    check_score(&only("See src/other/made_up.rs and commit 9f3c2ab1."), |score| assert_eq!(score.invented, 2));
+    check_score(&only("See src/other/made_up.rs and commit 9f3c2ab1."), |score| {
+        assert_eq!(score.invented, 2)
+    });
     check_score(&only("See src/generated/schema.rs."), |score| assert_eq!(score.invented, 0));
 }

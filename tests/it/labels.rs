@@ -187,12 +187,17 @@ fn name_of(labels: &Path) -> String {
 
 fn session_file(labels: &Path) -> PathBuf {
     let stem = labels.to_string_lossy().replace(".labels.toml", "");
-    [".jsonl", ".json"].iter().map(|end| PathBuf::from(format!("{stem}{end}"))).find(|it| it.exists()).expect("session")
+    [".jsonl", ".json"]
+        .iter()
+        .map(|end| PathBuf::from(format!("{stem}{end}")))
+        .find(|it| it.exists())
+        .expect("session")
 }
 
 fn load(labels: &Path) -> (Labels, Vec<Transcript>) {
     let text = std::fs::read_to_string(labels).expect("labels");
-    let parsed: Labels = toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", labels.display()));
+    let parsed: Labels =
+        toml::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", labels.display()));
     let file = session_file(labels);
     let ingested = ingest(&std::fs::read(&file).expect("session"), &file.to_string_lossy());
     assert_eq!(ingested.sessions.len(), parsed.session.len(), "sessions of {}", file.display());
@@ -203,7 +208,9 @@ fn load(labels: &Path) -> (Labels, Vec<Transcript>) {
 fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut BTreeMap<String, Tally>) {
     let facts = FactSet::extract(transcript, &effects(transcript));
     let end = MessageIdx::new(transcript.messages.len());
-    for class in ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"] {
+    for class in
+        ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"]
+    {
         let tally = tallies.entry(class.to_owned()).or_default();
         let wanted: Vec<&FactLabel> = labels.fact.iter().filter(|label| label.class == class).collect();
         let found: Vec<_> = facts.facts.iter().filter(|fact| class_name(fact.class) == class).collect();
@@ -328,7 +335,9 @@ fn labels_are_whole() {
             }
         }
     }
-    for class in ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"] {
+    for class in
+        ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"]
+    {
         assert!(facts.get(class).is_some_and(|count| *count >= 20), "{class}: {facts:?}");
     }
     eprintln!("facts {facts:?}\ndistractors {distractors:?}");

@@ -150,10 +150,10 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
         let next = text.get(end + 1..).unwrap_or("").lines().next().unwrap_or("");
         let line = strip_ansi(line);
-        if let Some(found) = read_line(line.trim_end(), &strip_ansi(next)) {
-            if !out.contains(&found) {
-                out.push(found);
-            }
+        if let Some(found) = read_line(line.trim_end(), &strip_ansi(next))
+            && !out.contains(&found)
+        {
+            out.push(found);
         }
     }
     out

@@ -338,9 +338,8 @@ fn hashes_and_versions(text: &str, command: bool, covered: &mut Vec<(usize, usiz
             continue;
         }
         let last = text.get(before.0..before.1).unwrap_or("").to_ascii_lowercase();
-        let found = if is_uuid(word) {
-            Some(plain(word, Border::Tight))
-        } else if is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last)) {
+        let hash = is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last));
+        let found = if is_uuid(word) || hash {
             Some(plain(word, Border::Tight))
         } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
             && !command

@@ -109,7 +109,7 @@ impl Plain {
                 .find_map(|opening| clause.strip_prefix(opening));
                 match next {
                     Some(rest) if !matches!(clause.get(..3), Some("we " | "you")) || binding_modal(rest) => {
-                        clause = rest.trim_start()
+                        clause = rest.trim_start();
                     }
                     _ => break,
                 }
@@ -730,7 +730,10 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
 /// why, or what stays.
 fn settles(lower: &str, sentence: &str, author: Author) -> bool {
     let cjk = sentence.chars().any(is_cjk)
-        && contains_any(sentence, &["改成", "而不是", "封顶", "决定", "ではなく", "決定です", "に決めました"]);
+        && contains_any(
+            sentence,
+            &["改成", "而不是", "封顶", "决定", "ではなく", "決定です", "に決めました"],
+        );
     match author {
         Author::User => cjk || SETTLED_BY_USER.as_ref().is_some_and(|it| it.is_match(lower)),
         _ => cjk || SETTLED_BY_AGENT.as_ref().is_some_and(|it| it.is_match(lower)),

@@ -85,7 +85,7 @@ impl Session {
             context_window: None,
             tool_schema: None,
             starts_compacted: false,
-        starts_midway: false,
+            starts_midway: false,
         };
         assert_eq!(transcript.check(), Vec::<String>::new());
         (transcript, self.kinds)
