@@ -8,9 +8,9 @@
 //! * devices, file descriptors and URLs are no files;
 //! * nothing here fails or panics, and the work is proportional to the arguments.
 //!
-//! The parts: [`tools`] knows the tools' names, [`arguments`] the shapes of arguments, [`todo`] the todo tools,
-//! [`patch`] patches, [`shell`] the shell grammar and [`shell::programs`] what programs do, [`powershell`] the other
-//! shell, [`inline`] the scripts that shells hand to interpreters.
+//! The parts: `tools` knows the tools' names, `arguments` the shapes of arguments, `todo` the todo tools,
+//! `patch` patches, `shell` the shell grammar and `shell::programs` what programs do, `powershell` the other
+//! shell, `inline` the scripts that shells hand to interpreters.
 
 use crate::paths;
 

@@ -178,7 +178,7 @@ impl Lines<'_> {
                 break;
             }
             found += 1;
-            self.push(value, number, used);
+            self.push(value, number);
             rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
         }
         if rest.is_empty() {
