@@ -552,6 +552,7 @@ impl Run<'_, '_> {
                     self.push(OpKind::Read, path, step);
                 }
             }
+            "tee-object" | "tee" if given.has_named(&["variable"]) => {}
             "set-content" | "out-file" | "export-csv" | "clear-content" | "tee-object" | "sc" | "clc"
             | "tee" => {
                 let kind = if given.has("append") { OpKind::Edit } else { OpKind::Write };
@@ -675,6 +676,10 @@ const VALUED: &[&str] = &[
     "inputobject",
     "stream",
     "width",
+    "variable",
+    "outvariable",
+    "ov",
+    "errorvariable",
 ];
 const SWITCHES: &[&str] =
     &["append", "force", "recurse", "raw", "nonewline", "passthru", "wait", "confirm", "whatif", "verbose"];
