@@ -92,8 +92,7 @@ impl Ledger {
             OpKind::Write | OpKind::Create | OpKind::Edit => {
                 self.files.insert(path.to_owned(), (State::Modified, now));
             }
-            OpKind::Delete if self.is_unknown_directory(op) => {}
-            OpKind::Rename { .. } if self.is_unknown_directory(op) => {}
+            OpKind::Delete | OpKind::Rename { .. } if self.is_unknown_directory(op) => {}
             OpKind::Delete => self.remove(path, now),
             OpKind::Rename { to } => {
                 let below: Vec<(String, State)> = self.under(path);
@@ -176,10 +175,11 @@ mod tests {
             let call = serde_json::json!({ "role": "assistant", "content": null, "tool_calls": [
                 { "id": id, "type": "function", "function": { "name": "bash", "arguments": arguments } }] });
             let result = serde_json::json!({ "role": "tool", "tool_call_id": id, "content": format!("Exit code {exit}\n") });
-            lines.push_str(&format!(
-                "{}\n{call}\n{result}\n",
-                serde_json::json!({ "role": "user", "content": "go" })
-            ));
+            let ask = serde_json::json!({ "role": "user", "content": "go" });
+            for line in [ask, call, result] {
+                lines.push_str(&line.to_string());
+                lines.push('\n');
+            }
         }
         ingest(lines.as_bytes(), "s.jsonl").sessions.remove(0)
     }

@@ -19,7 +19,10 @@ fn check(calls: &[(&str, &str)], expected: &[&str]) {
         let (failed, text) = result.strip_prefix('!').map_or((false, *result), |text| (true, text));
         let result =
             serde_json::json!({ "role": "tool", "tool_call_id": id, "content": text, "is_error": failed });
-        lines.push_str(&format!("{call}\n{result}\n"));
+        for line in [call, result] {
+            lines.push_str(&line.to_string());
+            lines.push('\n');
+        }
     }
     let transcript = ingest(lines.as_bytes(), "s.jsonl").sessions.remove(0);
     let end = MessageIdx::new(transcript.messages.len());

@@ -612,18 +612,19 @@ impl Shell<'_, '_> {
             }
             "checkout" => {
                 // Without `--` a name may be a branch, unless an option or its place says that it is a path.
-                let paths: Vec<&str> = match args.iter().position(|arg| arg.as_deref() == Some("--")) {
-                    Some(at) => args.iter().skip(at + 1).flatten().map(String::as_str).collect(),
-                    None => {
-                        let sorted = sorted(args, "bB", &["orphan", "conflict"]);
-                        if sorted.has(&["-b", "-B", "--orphan", "-t", "--track"]) {
-                            return;
-                        }
-                        let takes_paths = sorted.has(&["--ours", "--theirs"]);
-                        let skipped = usize::from(!takes_paths && sorted.operands.len() > 1);
-                        let operands = args.iter().flatten().filter(|arg| !arg.starts_with('-')).skip(skipped);
-                        operands.map(String::as_str).filter(|path| takes_paths || is_file_name(path)).collect()
+                let paths: Vec<&str> = if let Some(at) =
+                    args.iter().position(|arg| arg.as_deref() == Some("--"))
+                {
+                    args.iter().skip(at + 1).flatten().map(String::as_str).collect()
+                } else {
+                    let sorted = sorted(args, "bB", &["orphan", "conflict"]);
+                    if sorted.has(&["-b", "-B", "--orphan", "-t", "--track"]) {
+                        return;
                     }
+                    let takes_paths = sorted.has(&["--ours", "--theirs"]);
+                    let skipped = usize::from(!takes_paths && sorted.operands.len() > 1);
+                    let operands = args.iter().flatten().filter(|arg| !arg.starts_with('-')).skip(skipped);
+                    operands.map(String::as_str).filter(|path| takes_paths || is_file_name(path)).collect()
                 };
                 for path in paths {
                     self.push(OpKind::Edit, path, state, step);
