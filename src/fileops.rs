@@ -90,6 +90,7 @@ pub struct FileOp {
 
 /// Circumstances of an operation that matter when its call failed or the file was never seen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
 pub struct Marks {
     /// The shell itself does it before the program runs (a redirection), whatever becomes of the program.
     pub redirected: bool,

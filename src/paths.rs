@@ -54,7 +54,10 @@ pub fn basename(path: &str) -> &str {
 pub fn stated_directory(text: &str) -> Option<&str> {
     static STATED: LazyLock<Regex> = LazyLock::new(|| {
         Regex::new(
-            r"(?xi) (?: \bworking\x20dir(?:ectory)?\b | \bworkspace\x20(?:root|directory|path)\b | \bcwd\b )
+            r"(?xi) (?: <uploaded_files> |
+                \b(?:repository|repo|project|codebase|code|workspace)\x20is\x20(?:in|at|located\x20(?:in|at))\b |
+                \b(?:repository|repo|project)\x20(?:root|directory|path)\b |
+                \bworking\x20dir(?:ectory)?\b | \bworkspace\x20(?:root|directory|path)\b | \bcwd\b )
             (?:\*\*)? \s{0,2} (?: is \b | [:=(>] )? (?:\*\*)? [\x20\t]{0,2} (?P<dir> [`'\x22]? (?: / | ~/ | [a-z]:[\\/] ) [^\r\n<]* )",
         )
         .expect("the pattern is constant")
@@ -62,16 +65,28 @@ pub fn stated_directory(text: &str) -> Option<&str> {
     STATED.captures_iter(text).find_map(|found| {
         let rest = found.name("dir")?.as_str();
         let quote = rest.chars().next().filter(|c| "`'\"".contains(*c));
-        let directory = match quote {
-            Some(quote) => rest.strip_prefix(quote)?.split(quote).next()?,
-            None => {
-                let ends = [". ", ", ", "; ", " (", ")", "。", ","];
-                let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
-                rest.get(..end)?.trim_end().trim_end_matches('.')
-            }
+        let directory = if let Some(quote) = quote {
+            rest.strip_prefix(quote)?.split(quote).next()?
+        } else {
+            let ends = [". ", ", ", "; ", " (", ")", "。", ",", " and ", " on "];
+            let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+            rest.get(..end)?.trim_end().trim_end_matches('.')
         };
         (is_absolute(&resolve(directory, None)) && directory.len() <= MAX_LEN).then_some(directory)
     })
+}
+
+/// The absolute directory that a script enters first (`cd /x && ...`): where a log states no directory at all, this
+/// is where its session works.
+pub fn entered_directory(script: &str) -> Option<&str> {
+    let rest = script.trim_start().strip_prefix("cd ")?.trim_start();
+    let directory = match rest.chars().next().filter(|c| "'\"".contains(*c)) {
+        Some(quote) => rest.strip_prefix(quote)?.split(quote).next()?,
+        None => rest.split([' ', '\n', ';', '&', '|', '\t', ')']).next()?,
+    };
+    let is_plain = !directory.contains(['$', '*', '?', '`', '\\']);
+    (directory.starts_with('/') && directory.len() > 1 && directory.len() <= MAX_LEN && is_plain)
+        .then_some(directory)
 }
 
 /// One step after another until nothing changes: dropping `x/..` can bring quotes or spaces to the ends. Each step
@@ -380,12 +395,29 @@ mod tests {
             ("# Current Working Directory (/home/kim/app) Files", Some("/home/kim/app")),
             ("Primary working directory: C:\\Users\\kim\\app", Some("C:\\Users\\kim\\app")),
             ("The working directory is /srv/my app", Some("/srv/my app")),
+            ("<uploaded_files>\n/testbed\n</uploaded_files>", Some("/testbed")),
+            ("The repository is in /home/kim/app. Please fix it.", Some("/home/kim/app")),
             ("Paths are relative to the working directory.", None),
             ("Working directory: ./app", None),
             ("Set cwd to where you are. /etc is not it", None),
             ("", None),
         ] {
             assert_eq!(stated_directory(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn directories_entered_by_scripts() {
+        for (script, expected) in [
+            ("cd /home/kim/app && ls", Some("/home/kim/app")),
+            ("cd '/home/kim/my app'\nls", Some("/home/kim/my app")),
+            ("cd /x;ls", Some("/x")),
+            ("cd sub && ls", None),
+            ("cd \"$DIR\" && ls", None),
+            ("cd / && ls", None),
+            ("ls && cd /x", None),
+        ] {
+            assert_eq!(entered_directory(script), expected, "{script:?}");
         }
     }
 

@@ -372,3 +372,6 @@ fn says_created(result: &str) -> bool {
     let head: String = result.chars().take(300).collect::<String>().to_lowercase();
     head.contains("created") || head.contains("new file")
 }
+
+#[cfg(test)]
+mod tests;

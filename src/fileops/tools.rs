@@ -461,6 +461,9 @@ fn shell_call(arguments: &Arguments<'_>, keys: &[&str], base: &Base) -> CallEffe
         && let Arguments::Object(fields) = arguments
         && let Some(Value::Object(action)) = fields.value(&["action"])
     {
+        if let Some(dir) = WORKDIR.iter().find_map(|key| action.get(*key)?.as_str()) {
+            base = base.enter(dir);
+        }
         command = COMMAND.iter().find_map(|key| command_of(action.get(*key)?));
     }
     let mut out = Collector::default();

@@ -15,6 +15,7 @@ use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
+use crate::fileops;
 use crate::paths;
 use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult, Usage};
 
@@ -61,7 +62,8 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     out.finish_draft(running.draft);
 }
 
-/// Gives the messages the directory that the prompt states, where no record of its own does.
+/// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does
+/// not either, the one that the first script with a `cd` to an absolute path enters.
 fn place(draft: &mut Draft) {
     if draft.messages.iter().any(|message| message.cwd.is_some()) {
         return;
@@ -76,7 +78,8 @@ fn place(draft: &mut Draft) {
         Part::Text(text) => Some(text.text.as_str()),
         _ => None,
     });
-    let directory: Option<Arc<str>> = texts.find_map(paths::stated_directory).map(Arc::from);
+    let stated = texts.find_map(paths::stated_directory).map(Arc::from);
+    let directory: Option<Arc<str>> = stated.or_else(|| entered(draft).as_deref().map(Arc::from));
     if directory.is_some() {
         for message in &mut draft.messages {
             message.cwd.clone_from(&directory);
@@ -167,6 +170,18 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
     draft.messages.push(Message { role, parts, line, cwd, usage });
+}
+
+/// The directory that the first script with a `cd` to an absolute path enters.
+fn entered(draft: &Draft) -> Option<String> {
+    let parts = draft.messages.iter().flat_map(|message| &message.parts);
+    parts.into_iter().find_map(|part| match part {
+        Part::Call(call) if call.arguments.contains("cd ") => {
+            let effect = fileops::of_call(&call.name, &call.arguments, None);
+            paths::entered_directory(effect.command.as_deref()?).map(str::to_owned)
+        }
+        _ => None,
+    })
 }
 
 fn assistant_parts(mut message: Value) -> Vec<Part> {

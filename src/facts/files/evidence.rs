@@ -26,6 +26,9 @@ pub(super) fn happened(effect: &CallEffect, result: &ToolResult) -> Vec<bool> {
         return vec![false; effect.ops.len()];
     }
     let complaints = complaints(&result.text);
+    if complaints.is_empty() && !failed {
+        return vec![true; effect.ops.len()];
+    }
     let blamed: Vec<bool> =
         effect.ops.iter().map(|op| complaints.iter().any(|line| names(line, &op.path))).collect();
     let last = effect.steps.max(1) - 1;
