@@ -598,13 +598,13 @@ impl Scene<'_> {
                 author: fact.author.name().to_owned(),
                 location: fate.location.name().to_owned(),
                 tier: fate.tier.name().to_owned(),
-                mentions_later: self.later(fate, trace),
+                mentions_later: self.later(*fate, trace),
             });
         }
     }
 
     /// Mentions in the log after a cycle.
-    fn later(&self, fate: &Fate, trace: &CycleTrace) -> u64 {
+    fn later(&self, fate: Fate, trace: &CycleTrace) -> u64 {
         let end = MessageIdx::new(trace.cut.trigger);
         let mentions = self.facts.facts.get(fate.id.0 as usize).map_or(&[][..], |fact| &fact.mentions);
         mentions.len() as u64 - mentions.partition_point(|at| *at < end) as u64
@@ -624,7 +624,7 @@ impl Scene<'_> {
                 continue;
             }
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
-            let later = self.later(fate, trace);
+            let later = self.later(*fate, trace);
             let damage = match fate.tier {
                 Match::Contradicted => "contradicted",
                 Match::Mutated => "mutated",

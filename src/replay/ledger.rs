@@ -265,7 +265,7 @@ mod tests {
                     let mut lists = ledger.lists();
                     lists.read.sort();
                     lists.modified.sort();
-                    let key = FactSet::extract(&transcript).ledger;
+                    let key = FactSet::extract(&transcript, &crate::replay::effects(&transcript)).ledger;
                     let end = MessageIdx::new(transcript.messages.len());
                     files += key.files.len();
                     for (ours, theirs) in

@@ -137,7 +137,7 @@ fn a_reversed_rule_is_contradicted_not_kept() {
 #[test]
 fn what_occurs_nowhere_is_invented() {
     check_score(&only("See src/other/made_up.rs and commit 9f3c2ab1."), |score| {
-        assert_eq!(score.invented, 2)
+        assert_eq!(score.invented, 2);
     });
     check_score(&only("See src/generated/schema.rs."), |score| assert_eq!(score.invented, 0));
 }

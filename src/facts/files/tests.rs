@@ -26,7 +26,7 @@ fn check(calls: &[(&str, &str)], expected: &[&str]) {
     }
     let transcript = ingest(lines.as_bytes(), "s.jsonl").sessions.remove(0);
     let end = MessageIdx::new(transcript.messages.len());
-    let ledger = FactSet::extract(&transcript).ledger;
+    let ledger = FactSet::extract(&transcript, &crate::replay::effects(&transcript)).ledger;
     let states: Vec<String> = ledger
         .files
         .iter()
