@@ -3,6 +3,8 @@
 //! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is
 //! time; each figure is the best of five passes after one to warm up.
 
+#![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
+
 use compactor::discover::{Discovered, discover, read};
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
@@ -15,6 +17,10 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const PASSES: usize = 5;
+
+/// The allocator of the program.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
     let paths: Vec<PathBuf> =

@@ -1,6 +1,6 @@
 //! Bad input: named with cause and what to do, the rest runs, and the exit code tells.
 
-use crate::support::{Ran, Sandbox, fixture};
+use crate::support::{Sandbox, fixture};
 
 fn good() -> String {
     fixture("pi/v1-linkprobe-timeouts-retries.jsonl")
@@ -17,14 +17,13 @@ fn check_beside_good(name: &str, content: &[u8], says: &str) {
 }
 
 /// A mistake that stops the run before it begins.
-fn check_refused(arguments: &[&str], says: &[&str]) -> Ran {
+fn check_refused(arguments: &[&str], says: &[&str]) {
     let ran = Sandbox::new().run(arguments);
     assert_eq!(ran.code, 2, "{arguments:?}: {ran:?}");
     for part in says {
         assert!(ran.stderr.contains(part), "{arguments:?} should say {part}: {}", ran.stderr);
     }
     assert_eq!(ran.stdout, "", "{arguments:?}");
-    ran
 }
 
 #[test]

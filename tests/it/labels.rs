@@ -294,6 +294,20 @@ fn table(tallies: &BTreeMap<String, Tally>) -> String {
     out
 }
 
+/// Precision and recall that were reached per class, rounded down: what is below them got worse.
+const REACHED: [(&str, f64, f64); 10] = [
+    ("check", 0.95, 0.90),
+    ("command", 0.95, 0.95),
+    ("constraint", 0.75, 0.55),
+    ("decision", 0.85, 0.30),
+    ("error", 0.90, 0.50),
+    ("file", 1.0, 1.0),
+    ("identifier", 0.90, 0.55),
+    ("request", 0.85, 0.85),
+    ("todo", 0.85, 0.80),
+    ("value", 0.80, 0.55),
+];
+
 #[test]
 fn facts_agree_with_the_labels() {
     let tallies = tallies(false);
@@ -308,11 +322,23 @@ fn facts_agree_with_the_labels() {
             }
         }
     }
+    for (class, precision, recall) in REACHED {
+        let tally = &tallies[class];
+        assert!(tally.precision() >= precision, "{class}: precision {:.3} < {precision}", tally.precision());
+        assert!(tally.recall() >= recall, "{class}: recall {:.3} < {recall}", tally.recall());
+    }
 }
 
+/// On the sessions kept for the end: no more than a tenth below what was reached where the extractor was mended, for the
+/// classes that are exact by construction.
 #[test]
 fn facts_agree_with_the_labels_kept_for_the_end() {
-    eprintln!("{}", table(&tallies(true)));
+    let tallies = tallies(true);
+    eprintln!("{}", table(&tallies));
+    for class in ["check", "command", "file", "todo"] {
+        let tally = &tallies[class];
+        assert!(tally.precision() >= 0.80 && tally.recall() >= 0.80, "{class}: {tally:?}");
+    }
 }
 
 #[test]

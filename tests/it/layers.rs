@@ -73,7 +73,7 @@ fn code(path: &Path) -> String {
 fn imports(code: &str) -> Vec<String> {
     let mut found = Vec::new();
     for (at, _) in code.match_indices("crate::") {
-        let rest = &code[at + "crate::".len()..];
+        let rest = code.get(at + "crate::".len()..).unwrap_or("");
         if let Some(group) = rest.strip_prefix('{') {
             let group = group.split("};").next().unwrap_or("");
             let mut depth = 0;
@@ -143,7 +143,7 @@ fn the_table_of_the_architecture_is_this_table() {
 fn word_lists(code: &str) -> Vec<Vec<String>> {
     let mut lists = Vec::new();
     for (at, _) in code.match_indices('[') {
-        let inside = code[at + 1..].split(']').next().unwrap_or("");
+        let inside = code.get(at + 1..).unwrap_or("").split(']').next().unwrap_or("");
         let words: Vec<String> = inside.split('"').skip(1).step_by(2).map(str::to_owned).collect();
         if words.len() >= 3 {
             lists.push(words);
