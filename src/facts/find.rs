@@ -453,7 +453,8 @@ impl<'a> Walk<'a> {
         let held = entities.count_ones();
         let kept = held == wanted && seen * 4 >= total * 3 && (total > 0 || wanted > 0);
         let part = total > 0 && seen * 100 >= total * 35 || held > 0;
-        if !part {
+        // A mention is an exact match: what stands only in part matters for a summary, not for the log.
+        if !part || self.record && !kept {
             return;
         }
         let fact = needle.fact;

@@ -5,6 +5,8 @@
 //! instead of Y", although the words are the same.
 
 use super::{CLASS, WORD, is_cjk, is_wide_quote};
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
 
 /// Most slots (words and entities) a sentence may have; longer ones are compared by their first slots.
 pub(crate) const MAX_SLOTS: usize = 128;
@@ -41,7 +43,8 @@ const STOP: &[&str] = &[
 
 /// True for function words.
 pub(crate) fn is_stop(word: &str) -> bool {
-    STOP.contains(&word)
+    static SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
+    SET.contains(word)
 }
 
 /// Prepares a sentence.

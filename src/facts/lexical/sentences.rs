@@ -358,6 +358,12 @@ pub(in crate::facts) fn is_constraint(sentence: &str) -> bool {
                 "must ",
                 "never, ",
                 "don't ever ",
+                "leave ",
+                "only ",
+                "and only ",
+                "keep the ",
+                "requirement: ",
+                "nothing else",
             ],
         ) {
             hit = hit.or(Some(clause));
@@ -512,11 +518,17 @@ fn cjk_constraint(sentence: &str) -> bool {
         "只改",
         "严禁",
         "不超过",
+        "最多",
         "始终使用",
         "避免",
     ];
     let ja = [
         "しないで",
+        "ないで(",
+        "ないで。",
+        "ないこと",
+        "しておくこと",
+        "避けたい",
         "しないこと",
         "してはいけない",
         "してはならない",
