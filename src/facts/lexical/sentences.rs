@@ -38,6 +38,7 @@ impl Plain {
                 '*' | '`' => {}
                 '’' | '‘' => lower.push('\''),
                 '\n' | '\t' => lower.push(' '),
+                _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
                 _ => lower.extend(c.to_lowercase()),
             }
         }
@@ -619,10 +620,14 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
     }
     let plain = Plain::new(sentence);
     let lower = plain.lower.trim();
-    if is_open(lower, sentence) || is_reported(lower) {
-        return false;
-    }
-    if contains_any(
+    // What speaks for a decision is rare; what speaks against one is looked for only then.
+    chooses(lower, sentence, author)
+        && !(is_open(lower, sentence) || is_reported(lower) || leaves_open(lower))
+}
+
+/// Says that nothing is settled yet, or not here.
+fn leaves_open(lower: &str) -> bool {
+    contains_any(
         lower,
         &[
             "nothing was decided",
@@ -674,9 +679,11 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
             "decision is yours",
             "decision was made by",
         ],
-    ) {
-        return false;
-    }
+    )
+}
+
+/// The words and forms of a choice.
+fn chooses(lower: &str, sentence: &str, author: Author) -> bool {
     if sentence.chars().any(is_cjk)
         && contains_any(
             sentence,
