@@ -13,8 +13,8 @@ use crate::replay::{
     CycleTrace, Mode, Plan, Planner, Prepared, Replay, ScheduleMode, effects, repeat_schedule, replay,
 };
 use crate::results::{
-    ClassRow, CycleRow, FactRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow,
-    Settings, ratio,
+    ClassRow, CycleRow, FactRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION,
+    SessionRow, Settings, ratio,
 };
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
@@ -22,7 +22,7 @@ use crate::summarize::{ListForm, Summarizer};
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -243,7 +243,7 @@ fn session(
             };
             // Facts are extracted only for sessions that are compacted at all.
             if !locked.cuts.is_empty() && facts.is_none() {
-                facts = Some(FactSet::extract(transcript));
+                facts = Some(FactSet::extract(transcript, &effects));
             }
             for strategy in &settings.strategies {
                 let plan = Plan {
@@ -265,7 +265,15 @@ fn session(
                     Windows::Given(_) => 0,
                 };
                 if let Some(facts) = &facts {
-                    let scene = Scene { transcript, prepared: &prepared, planner: &planner, facts, place, plan, settings };
+                    let scene = Scene {
+                        transcript,
+                        prepared: &prepared,
+                        planner: &planner,
+                        facts,
+                        place,
+                        plan,
+                        settings,
+                    };
                     scene.rows(&result, summarizer, &mut row, &mut outcome);
                 }
                 row.requests = result.cost.requests;
@@ -347,7 +355,7 @@ fn auto_window(transcript: &Transcript) -> (u64, WindowSource) {
 
 /// Recorded prompt tokens against counted ones, at the last reply with usage before any recorded compaction.
 fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> Option<f64> {
-    if transcript.starts_compacted {
+    if transcript.starts_compacted || transcript.starts_midway {
         return None;
     }
     let end = transcript.recorded.first().map_or(transcript.messages.len(), |recorded| recorded.before.get());
@@ -361,7 +369,12 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
     ratio(usage.input, tokens.range(0..at) + overhead)
 }
 
-fn session_row(transcript: &Transcript, place: Place<'_>, profile: &Profile, strategy: Strategy) -> SessionRow {
+fn session_row(
+    transcript: &Transcript,
+    place: Place<'_>,
+    profile: &Profile,
+    strategy: Strategy,
+) -> SessionRow {
     SessionRow {
         session: transcript.id.clone(),
         source: place.source.to_owned(),
@@ -403,7 +416,7 @@ impl Scene<'_> {
         let turns = self.prepared.terrain.requests().max(1) as f64;
         let turn = self.prepared.view.tokens.total() as f64 / turns;
         let mut previous_summary = None;
-        let mut lost: FxHashMap<u32, ()> = FxHashMap::default();
+        let mut lost: FxHashSet<u32> = FxHashSet::default();
         let mut rows: Vec<CycleRow> = Vec::with_capacity(result.cycles.len());
         for (index, trace) in result.cycles.iter().enumerate() {
             let number = index as u32 + 1;
@@ -437,7 +450,9 @@ impl Scene<'_> {
 
     fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
         let writes_lists = match self.plan.strategy {
-            Strategy::Structured | Strategy::Narrative => self.plan.profile.text_rules().list_form != ListForm::None,
+            Strategy::Structured | Strategy::Narrative => {
+                self.plan.profile.text_rules().list_form != ListForm::None
+            }
             Strategy::Truncate => self.plan.profile.summary.truncate_tags,
             Strategy::Emergency | Strategy::None => false,
         };
@@ -583,13 +598,13 @@ impl Scene<'_> {
                 author: fact.author.name().to_owned(),
                 location: fate.location.name().to_owned(),
                 tier: fate.tier.name().to_owned(),
-                mentions_later: self.later(fate, trace),
+                mentions_later: self.later(*fate, trace),
             });
         }
     }
 
     /// Mentions in the log after a cycle.
-    fn later(&self, fate: &Fate, trace: &CycleTrace) -> u64 {
+    fn later(&self, fate: Fate, trace: &CycleTrace) -> u64 {
         let end = MessageIdx::new(trace.cut.trigger);
         let mentions = self.facts.facts.get(fate.id.0 as usize).map_or(&[][..], |fact| &fact.mentions);
         mentions.len() as u64 - mentions.partition_point(|at| *at < end) as u64
@@ -601,15 +616,15 @@ impl Scene<'_> {
         score: &CycleScore,
         trace: &CycleTrace,
         number: u32,
-        lost: &mut FxHashMap<u32, ()>,
+        lost: &mut FxHashSet<u32>,
         outcome: &mut SessionOutcome,
     ) {
         for fate in score.fates.iter().filter(|fate| fate.at_risk && !fate.tier.is_present()) {
-            if lost.insert(fate.id.0, ()).is_some() {
+            if !lost.insert(fate.id.0) {
                 continue;
             }
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
-            let later = self.later(fate, trace);
+            let later = self.later(*fate, trace);
             let damage = match fate.tier {
                 Match::Contradicted => "contradicted",
                 Match::Mutated => "mutated",
@@ -661,7 +676,8 @@ fn class_weight(class: FactClass) -> u64 {
 
 /// Fills the per-session means from its cycles.
 fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
-    session.cycles_reached = rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
+    session.cycles_reached =
+        rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
     session.exercised = rows.iter().any(|row| row.reduction.is_some_and(|reduction| reduction >= 0.01));
     let mean = |value: fn(&CycleRow) -> Option<f64>| {
         let values: Vec<f64> = rows.iter().filter_map(value).collect();

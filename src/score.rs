@@ -5,7 +5,7 @@
 //! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
 
 use crate::context::{Context, Entry};
-use crate::facts::{FactClass, FactId, FactSet, Match};
+use crate::facts::{Fact, FactClass, FactId, FactSet, Match};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Transcript};
 use rustc_hash::FxHashSet;
@@ -203,13 +203,19 @@ impl<'a> Scorer<'a> {
             if in_tail.is_some() {
                 score.tail += 1;
                 score.tail_in_context += u64::from(
-                    mentions.iter().any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
+                    mentions
+                        .iter()
+                        .any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
                 );
             }
             if let Some(tally) = classes.get_mut(class as usize) {
                 count(tally, at_risk, present);
             }
-            count(if class.structural() { &mut score.structural } else { &mut score.lexical }, at_risk, present);
+            count(
+                if class.structural() { &mut score.structural } else { &mut score.lexical },
+                at_risk,
+                present,
+            );
             if at_risk {
                 score.exact += u64::from(tier == Match::Exact);
                 score.normalised += u64::from(present || tier == Match::Normalised);
@@ -236,7 +242,8 @@ impl<'a> Scorer<'a> {
             score.fates.push(Fate { id, class, location, tier, at_risk });
         }
         score.stale = self.stale(&in_summary, &kept, cycle.prefix_end);
-        score.classes = FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
+        score.classes =
+            FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
         let truth = |read: bool| self.truth(cycle.compacted_end, cycle.prefix_end, read);
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &truth(false));
@@ -251,19 +258,34 @@ impl<'a> Scorer<'a> {
     fn stale(&self, found: &crate::facts::Found, kept: &[bool], prefix_end: MessageIdx) -> u64 {
         let in_tail = |id: FactId| {
             self.facts.facts.get(id.0 as usize).is_some_and(|fact| {
-                before(&fact.mentions, prefix_end).iter().any(|at| kept.get(at.get()).copied().unwrap_or(false))
+                before(&fact.mentions, prefix_end)
+                    .iter()
+                    .any(|at| kept.get(at.get()).copied().unwrap_or(false))
             })
         };
-        self.facts
-            .facts
-            .iter()
+        let all = &self.facts.facts;
+        all.iter()
             .enumerate()
-            .filter_map(|(index, fact)| Some((FactId(index as u32), fact.superseded?)))
-            .filter(|(_, (from, _))| *from < prefix_end)
-            .filter(|(old, (_, new))| {
-                found.get(*old).is_present() && !found.get(*new).is_present() && !in_tail(*new)
+            .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
+            .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
+            .filter(|(_, fact)| {
+                self.successor(fact, prefix_end)
+                    .is_some_and(|new| !found.get(new).is_present() && !in_tail(new))
             })
             .count() as u64
+    }
+
+    /// What stands for a superseded fact at a prefix: the end of its chain of successors.
+    fn successor(&self, fact: &Fact, prefix_end: MessageIdx) -> Option<FactId> {
+        let mut current = None;
+        let mut next = fact.superseded;
+        // A chain is no longer than the facts there are; the bound guards against a loop.
+        for _ in 0..self.facts.facts.len() {
+            let Some((_, id)) = next.filter(|(from, _)| *from < prefix_end) else { break };
+            current = Some(id);
+            next = self.facts.facts.get(id.0 as usize).and_then(|fact| fact.superseded);
+        }
+        current
     }
 
     /// True paths of one list: live files of the prefix with an operation in the compacted part.
@@ -345,3 +367,6 @@ impl<'a> PathSet<'a> {
         if only_read { self.read.contains(path) } else { self.modified.contains(path) }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,7 +4,7 @@ use crate::results::files::sample::{cycle, plan, run, session};
 
 fn output(plans: Vec<(SessionRow, CycleRow)>) -> RunOutput {
     let (sessions, cycles) = plans.into_iter().unzip();
-    RunOutput { sessions, cycles, ..RunOutput::default() }
+    RunOutput { cycles, sessions, ..RunOutput::default() }
 }
 
 fn difference<'a>(aggregate: &'a Aggregate, a: &str, b: &str, metric: &str) -> &'a DifferenceRow {
@@ -24,7 +24,7 @@ fn macro_and_micro_are_worked_by_hand() {
     let pooled = aggregate(&output(vec![(large, large_cycle), small]));
     let [row] = pooled.summary.as_slice() else { panic!("one contender") };
     assert_eq!((row.n_sessions, row.n_exercised, row.n_cycles, row.files_modified_n), (2, 2, 2, 2));
-    assert!((row.files_modified.unwrap() - (0.9 + 0.25) / 2.0).abs() < 1e-12);
+    assert!((row.files_modified.unwrap() - f64::midpoint(0.9, 0.25)).abs() < 1e-12);
     assert_eq!(row.files_modified_micro, Some(91.0 / 104.0));
     assert_eq!((row.files_modified_kept, row.files_modified_total), (91, 104));
     assert_eq!((row.lexical_survival, row.lexical_survival_low), (Some(0.5), None));
@@ -121,8 +121,11 @@ fn differences_use_the_sessions_that_both_have() {
 fn ten_sessions_have_intervals() {
     let pooled = aggregate(&run(12));
     let row = pooled.summary.first().unwrap();
-    let (low, mean, high) =
-        (row.lexical_survival_low.unwrap(), row.lexical_survival.unwrap(), row.lexical_survival_high.unwrap());
+    let (low, mean, high) = (
+        row.lexical_survival_low.unwrap(),
+        row.lexical_survival.unwrap(),
+        row.lexical_survival_high.unwrap(),
+    );
     assert!((mean - 0.8).abs() < 1e-12 && low < mean && mean < high && 0.7 <= low && high <= 0.9);
     let row = difference(&pooled, "structured", "emergency", "lexical_survival");
     assert!(row.low.is_some_and(|low| 0.7 <= low) && row.sign_p.is_none());
@@ -139,8 +142,12 @@ fn windows_are_kept_apart_even_when_auto_finds_a_given_one() {
         settings: Settings { strategies: vec!["structured".to_owned()], ..Settings::default() },
         ..crate::results::Manifest::default()
     };
-    let pooled =
-        aggregate(&RunOutput { manifest, sessions: vec![given, found, other], cycles, ..RunOutput::default() });
+    let pooled = aggregate(&RunOutput {
+        manifest,
+        sessions: vec![given, found, other],
+        cycles,
+        ..RunOutput::default()
+    });
     let rows: Vec<(&str, u64)> =
         pooled.summary.iter().map(|row| (row.window.as_str(), row.files_modified_kept)).collect();
     assert_eq!(rows, [("20000", 1), ("auto", 2), ("9000", 3)]);

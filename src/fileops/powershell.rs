@@ -566,6 +566,7 @@ impl Run<'_, '_> {
                     self.push(OpKind::Read, path, step);
                 }
             }
+            "tee-object" | "tee" if given.has_named(&["variable"]) => {}
             "set-content" | "out-file" | "export-csv" | "clear-content" | "tee-object" | "sc" | "clc"
             | "tee"
                 if !given.has_named(&["variable"]) =>
@@ -693,6 +694,8 @@ const VALUED: &[&str] = &[
     "width",
     "variable",
     "outvariable",
+    "ov",
+    "errorvariable",
 ];
 const SWITCHES: &[&str] =
     &["append", "force", "recurse", "raw", "nonewline", "passthru", "wait", "confirm", "whatif", "verbose"];

@@ -316,7 +316,15 @@ impl<'s, 'o> Shell<'s, 'o> {
             if self.broken || self.commands > MAX_COMMANDS {
                 return;
             }
+            self.new_chain();
             self.statement(stmt, state, stdin, false);
+        }
+    }
+
+    /// What follows runs whether or not the commands before it failed.
+    fn new_chain(&mut self) {
+        if self.fixed_step.is_none() {
+            self.out.chain = self.steps;
         }
     }
 
@@ -387,9 +395,13 @@ impl<'s, 'o> Shell<'s, 'o> {
             rest.push((left.op, &*left.right));
             first = &*left.left;
         }
+        let mut chain = self.out.chain;
         self.statement(first, state, stdin, false);
         for (op, stmt) in rest.into_iter().rev() {
+            self.out.chain = chain;
             if op == BinaryOp::Or {
+                self.new_chain();
+                chain = self.out.chain;
                 let mut other = state.clone();
                 self.statement(stmt, &mut other, None, false);
                 state.join(&other);
@@ -420,7 +432,10 @@ impl<'s, 'o> Shell<'s, 'o> {
         let mut text = stdin.map(str::to_owned);
         while let Some(part) = parts.pop() {
             let is_last = parts.is_empty();
+            let outer = self.out.marks.piped;
+            self.out.marks.piped |= !is_last;
             text = self.statement(part, &mut state.clone(), text.as_deref(), wanted || !is_last);
+            self.out.marks.piped = outer;
         }
         text
     }
@@ -639,7 +654,11 @@ impl<'s, 'o> Shell<'s, 'o> {
             {
                 continue;
             }
+            let outer = self.out.marks;
+            self.out.marks.redirected = true;
+            self.out.marks.appends = kind == OpKind::Edit;
             self.push(kind, path, state, step);
+            self.out.marks = outer;
             if let Some(path) = state.base.resolve(path)
                 && redirect.fd.unwrap_or(1) == 1
             {

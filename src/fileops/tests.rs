@@ -1,5 +1,7 @@
 //! Tables of calls and what they do to files. Expectations were worked out by hand from the tools' documentation.
 
+mod notation;
+
 use proptest::prelude::*;
 use serde_json::json;
 

@@ -3,9 +3,9 @@
 use std::path::PathBuf;
 
 use super::*;
-use crate::discover;
 
 /// The corpus of real logs, when it is there.
+#[expect(clippy::disallowed_methods, reason = "tests read the corpus where there is one")]
 fn corpus() -> Option<PathBuf> {
     let path = std::env::var_os("COMPACTOR_CORPUS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
