@@ -78,19 +78,52 @@ fn is_zero_width(c: char) -> bool {
 fn is_stable(c: char) -> bool {
     matches!(c, '\u{0}'..='\u{9f}' | '\u{c0}'..='\u{131}' | '\u{2010}' | '\u{2012}'..='\u{2016}'
         | '\u{2018}'..='\u{2023}' | '\u{2026}' | '\u{2190}'..='\u{21ff}' | '\u{2200}'..='\u{222b}'
-        | '\u{2300}'..='\u{2328}' | '\u{2500}'..='\u{27bf}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}'
+        | '\u{2300}'..='\u{2328}' | '\u{232b}'..='\u{23ff}' | '\u{2500}'..='\u{27bf}' | '\u{2800}'..='\u{28ff}' | '\u{3001}' | '\u{3002}' | '\u{3008}'..='\u{3011}'
         | '\u{3041}'..='\u{3096}' | '\u{30a1}'..='\u{30fe}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7a3}'
-        | '\u{e000}'..='\u{f8ff}' | '\u{1f300}'..='\u{1faff}' | '\u{fffd}')
+        | '\u{e000}'..='\u{f8ff}' | '\u{fe00}'..='\u{fe0f}' | '\u{1f300}'..='\u{1faff}' | '\u{fffd}')
 }
 
 /// Brings a text to the form in which it is compared. Borrowed whenever nothing has to change.
 ///
-/// The ellipsis `…` is left alone although NFKC spells it out: it delimits, and both spellings do.
+/// The ellipsis `…` is left alone although NFKC spells it out: it delimits, and both spellings do. Only characters that
+/// may change are taken apart, each together with its left neighbour, which it could combine with.
 pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
-    if text.is_ascii() || text.chars().all(is_stable) {
-        return Cow::Borrowed(text);
+    let Some(first) = next_unstable(text, 0) else { return Cow::Borrowed(text) };
+    let mut out = String::with_capacity(text.len());
+    let mut copied = 0;
+    let mut unstable = Some(first);
+    while let Some(at) = unstable {
+        let stable = text.get(copied..at).unwrap_or("");
+        let neighbour = stable.chars().next_back().map_or(0, char::len_utf8);
+        let from = at - neighbour;
+        out.push_str(text.get(copied..from).unwrap_or(""));
+        let rest = text.get(at..).unwrap_or("");
+        let length = rest.find(|c| is_stable(c) && !is_zero_width(c)).unwrap_or(rest.len());
+        let piece = text.get(from..at + length).unwrap_or("");
+        out.extend(piece.chars().filter(|c| !is_zero_width(*c)).nfkc());
+        copied = at + length;
+        unstable = next_unstable(text, copied);
     }
-    Cow::Owned(text.chars().filter(|c| !is_zero_width(*c)).nfkc().collect())
+    out.push_str(text.get(copied..).unwrap_or(""));
+    Cow::Owned(out)
+}
+
+/// Position of the next character that normalisation may change.
+fn next_unstable(text: &str, from: usize) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let rest = text.as_bytes().get(at..)?;
+        at += rest.iter().position(|byte| *byte >= 0x80)?;
+        for c in text.get(at..)?.chars() {
+            if c.is_ascii() {
+                break;
+            }
+            if !is_stable(c) {
+                return Some(at);
+            }
+            at += c.len_utf8();
+        }
+    }
 }
 
 /// Decodes the escapes of JSON text (`\n`, `\"`, `\\`, `\u00e9`) so that the arguments of a call compare like the

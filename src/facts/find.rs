@@ -395,9 +395,16 @@ impl<'a> Walk<'a> {
     fn resolve(&mut self, suffix: u32, text: &str, start: usize, end: usize) {
         let lookup = self.lookup;
         let Some(uses) = lookup.uses.get(suffix as usize) else { return };
-        let born = uses.partition_point(|one| one.born < self.end);
-        let uses = uses.get(..born).unwrap_or_default();
+        let (uses, unborn) = uses.split_at(uses.partition_point(|one| one.born < self.end));
         if uses.is_empty() {
+            // A request names a file that is opened later: spelled in full it is a mention all the same.
+            if self.record
+                && let Some(first) = unborn.iter().find(|one| one.tier != Tier::Suffix)
+                && unborn.iter().all(|one| one.fact == first.fact || one.tier == Tier::Suffix)
+                && (first.tier == Tier::Absolute || lookup.index.suffix_text(suffix).contains('/'))
+            {
+                self.hit(first.fact, Match::Exact);
+            }
             return;
         }
         let spelled = lookup.index.suffix_text(suffix);

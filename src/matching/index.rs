@@ -463,7 +463,9 @@ impl Walk<'_, '_> {
             return;
         }
         if !self.slash {
-            if !self.dot && !self.index.bare {
+            let token = &bytes[from..to];
+            // The dot of `word.` was the end of a sentence.
+            if !self.index.bare && memchr::memchr(b'.', token).is_none() {
                 return;
             }
             if let Some(suffix) = self.text.get(from..to).and_then(|token| self.index.suffix(token)) {

@@ -92,51 +92,83 @@ pub(crate) struct Reading {
     pub(crate) must: bool,
 }
 
-const NEGATORS: &[&str] = &[
-    "not",
-    "no",
-    "never",
-    "cannot",
-    "avoid",
-    "avoiding",
-    "without",
-    "neither",
-    "nor",
-    "none",
-    "stop",
-    "refrain",
-    "exclude",
-    "excluding",
-    "dont",
-    "isnt",
-    "wont",
-    "disallow",
-    "disallows",
-    "forbid",
-    "forbids",
-    "prohibit",
-    "prohibits",
-    "ban",
-    "bans",
-    "against",
-    "nothing",
-];
+/// Words that negate what follows.
+fn is_negator(word: &str) -> bool {
+    matches!(
+        word,
+        "not"
+            | "no"
+            | "never"
+            | "cannot"
+            | "avoid"
+            | "avoiding"
+            | "without"
+            | "neither"
+            | "nor"
+            | "none"
+            | "stop"
+            | "refrain"
+            | "exclude"
+            | "excluding"
+            | "dont"
+            | "isnt"
+            | "wont"
+            | "disallow"
+            | "disallows"
+            | "forbid"
+            | "forbids"
+            | "prohibit"
+            | "prohibits"
+            | "ban"
+            | "bans"
+            | "against"
+            | "nothing"
+    )
+}
 /// Participles that negate the clause they close: "X is forbidden".
-const CLOSING_NEGATORS: &[&str] = &[
-    "forbidden",
-    "prohibited",
-    "banned",
-    "disallowed",
-    "rejected",
-    "excluded",
-    "off-limits",
-    "unacceptable",
-];
-const AUXILIARIES: &[&str] = &[
-    "is", "are", "was", "were", "be", "must", "should", "may", "can", "could", "would", "will", "shall",
-    "do", "does", "did", "has", "have", "had", "need", "ought",
-];
-const CLAUSE_WORDS: &[&str] = &["but", "however", "unless", "except", "because", "since", "whereas", "so"];
+fn closes_negated(word: &str) -> bool {
+    matches!(
+        word,
+        "forbidden"
+            | "prohibited"
+            | "banned"
+            | "disallowed"
+            | "rejected"
+            | "excluded"
+            | "off-limits"
+            | "unacceptable"
+    )
+}
+/// Verbs whose `not` negates their subject, too.
+fn is_auxiliary(word: &str) -> bool {
+    matches!(
+        word,
+        "is" | "are"
+            | "was"
+            | "were"
+            | "be"
+            | "must"
+            | "should"
+            | "may"
+            | "can"
+            | "could"
+            | "would"
+            | "will"
+            | "shall"
+            | "do"
+            | "does"
+            | "did"
+            | "has"
+            | "have"
+            | "had"
+            | "need"
+            | "ought"
+    )
+}
+/// Words that end the scope of a negation.
+fn opens_clause(word: &str) -> bool {
+    matches!(word, "but" | "however" | "unless" | "except" | "because" | "since" | "whereas" | "so")
+}
 
 /// Reads the words of a unit with their polarity.
 pub(crate) fn read(text: &str) -> Reading {
@@ -198,13 +230,17 @@ pub(crate) fn read(text: &str) -> Reading {
                 chars.next();
             }
             let raw = text.get(start..end).unwrap_or("");
-            let word = raw.to_lowercase().replace(['\'', '’'], "");
-            let contraction = raw.len() > 3 && raw.contains(['\'', '’']) && word.ends_with("nt");
-            if contraction || NEGATORS.contains(&word.as_str()) {
+            let mut word = raw.to_lowercase();
+            let mut contraction = false;
+            if raw.contains(['\'', '’']) {
+                word.retain(|c| !matches!(c, '\'' | '’'));
+                contraction = raw.len() > 3 && word.ends_with("nt");
+            }
+            if contraction || is_negator(&word) {
                 // "CASCADE must never be used": a negated verb takes its subject along; "use X not Y" does not.
                 let verbal = contraction
                     || matches!(word.as_str(), "never" | "cannot")
-                    || word == "not" && AUXILIARIES.contains(&previous.as_str());
+                    || word == "not" && is_auxiliary(&previous);
                 if verbal {
                     for read in out.words.iter_mut().skip(clause) {
                         read.negated = true;
@@ -212,7 +248,7 @@ pub(crate) fn read(text: &str) -> Reading {
                 }
                 negated = true;
                 out.negation = true;
-            } else if CLOSING_NEGATORS.contains(&word.as_str()) {
+            } else if closes_negated(&word) {
                 out.negation = true;
                 for read in out.words.iter_mut().skip(clause) {
                     read.negated = true;
@@ -220,7 +256,7 @@ pub(crate) fn read(text: &str) -> Reading {
             } else if word == "of" && previous == "instead" || word == "than" && previous == "rather" {
                 negated = true;
                 out.negation = true;
-            } else if CLAUSE_WORDS.contains(&word.as_str()) {
+            } else if opens_clause(&word) {
                 negated = false;
                 clause = out.words.len();
             } else if word == "and" {
@@ -325,9 +361,7 @@ fn is_entity(chunk: &str, shouting: bool) -> bool {
     }
     let lower = chunk.to_ascii_lowercase();
     if chunk.len() >= 3 && bytes.iter().all(u8::is_ascii_uppercase) {
-        return !is_stop(&lower)
-            && !super::sentence::NEGATORS.contains(&lower.as_str())
-            && !EMPHASIS.contains(&lower.as_str());
+        return !is_stop(&lower) && !is_negator(&lower) && !EMPHASIS.contains(&lower.as_str());
     }
     // camelCase and PascalCase with an inner capital.
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
@@ -388,11 +422,20 @@ pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: &str) -> Stance {
     } else {
         let mut seen = 0;
         let mut kept = 0;
+        let mut allowed = false;
+        let mut forbidden = false;
         for word in &unit.words {
             if sentence.negated.contains(&word.text) {
                 seen += 1;
                 kept += usize::from(word.negated);
+                allowed |= !word.negated;
+            } else if word.negated && sentence.words.contains(&word.text) {
+                forbidden = true;
             }
+        }
+        // "Use Y instead of X" for "use X instead of Y": what the two share does not excuse the exchange.
+        if allowed && forbidden {
+            return Stance::Reversed;
         }
         if seen > 0 && kept == 0 && !heading.negative {
             return Stance::Reversed;

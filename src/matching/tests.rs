@@ -1,1 +1,284 @@
+use super::index::{Border, Index, Sink};
+use super::sentence::{Stance, analyse, entities, stance};
+use super::*;
 
+#[test]
+fn normalisation_touches_no_digits() {
+    for (text, expected) in [
+        ("plain 88", "plain 88"),
+        ("foo\u{200b}bar", "foobar"),
+        ("ＡＢＣ：１２", "ABC:12"),
+        ("ﬁle", "file"),
+        ("…—“x”", "…—“x”"),
+        ("你好，世界", "你好,世界"),
+    ] {
+        assert_eq!(normalise(text), expected);
+    }
+    assert!(matches!(normalise("é — ok ✓"), Cow::Borrowed(_)));
+}
+
+#[test]
+fn json_escapes_are_decoded() {
+    for (text, expected) in [
+        (r"a\nb", "a\nb"),
+        (r#"say \"x\""#, "say \"x\""),
+        (r"C:\\x", "C:\\x"),
+        (r"\u00e9\ud83d\ude00", "é😀"),
+        (r"\ud83d", "\u{fffd}"),
+        (r"\uZZ", "\\uZZ"),
+        (r"end\", "end\\"),
+        (r"\q", "\\q"),
+    ] {
+        assert_eq!(unescape_json(text), expected, "{text}");
+    }
+}
+
+fn check_units(text: &str, expected: &[&str]) {
+    let found: Vec<&str> = units(text).map(|(start, end)| &text[start..end]).collect();
+    assert_eq!(found, expected);
+}
+
+#[test]
+fn units_are_lines_and_wrapped_sentences() {
+    check_units("a\nb\n\nc", &["a", "b", "", "c"]);
+    check_units("", &[]);
+    let wrapped = "- This is a list item that was wrapped by an editor at\n  about sixty columns.\n- next";
+    check_units(
+        wrapped,
+        &["- This is a list item that was wrapped by an editor at\n  about sixty columns.", "- next"],
+    );
+    // Short lines, listings and code do not run together.
+    check_units("alpha\nbeta\ngamma", &["alpha", "beta", "gamma"]);
+    let listing = "drwxr-xr-x 2 root root 4096 Jan 01 00:00 some-directory\nsrc/main.rs";
+    assert_eq!(units(listing).count(), 2);
+}
+
+#[test]
+fn long_lines_are_cut_at_sentence_ends() {
+    let text = "This sentence has a few words in it. ".repeat(100);
+    let parts: Vec<(usize, usize)> = units(&text).collect();
+    assert!(parts.len() > 3);
+    assert!(parts.iter().all(|(start, end)| end - start <= 801), "{parts:?}");
+    let joined: String = parts.iter().map(|(start, end)| &text[*start..*end]).collect();
+    assert_eq!(joined, text);
+    assert_eq!(units(&"x".repeat(10_000)).count(), 1, "nothing to cut at");
+}
+
+#[test]
+fn sentences_end_where_people_end_them() {
+    for (text, expected) in [
+        ("One. Two? Three!", vec!["One.", "Two?", "Three!"]),
+        ("Use a.rs, e.g. for 1.5 s. Then stop.", vec!["Use a.rs, e.g. for 1.5 s.", "Then stop."]),
+        ("第一句。第二句！", vec!["第一句。", "第二句！"]),
+        ("no end", vec!["no end"]),
+        ("", vec![]),
+    ] {
+        let found: Vec<&str> = sentences(text).into_iter().map(|(start, end)| &text[start..end]).collect();
+        assert_eq!(found, expected);
+    }
+}
+
+#[test]
+fn quantities_are_whole_numbers_with_units() {
+    for (text, expected) in [
+        ("88 ms", Some(("88", "ms"))),
+        ("88ms", Some(("88", "ms"))),
+        ("1,024 bytes", Some(("1024", "B"))),
+        ("1_000", Some(("1000", ""))),
+        ("2.5s.", Some(("2.5", "s"))),
+        ("95%", Some(("95", "%"))),
+        ("128k tokens", Some(("128", "k tokens"))),
+        ("30秒", Some(("30", "s"))),
+        ("3, 4", Some(("3", ""))),
+        ("5.", Some(("5", ""))),
+        ("3d7f", None),
+        ("1.2.3", None),
+        ("2024-01-02", None),
+        ("12:30", None),
+        ("3abc", None),
+        ("1,23", None),
+    ] {
+        let found = quantity_at(text, 0);
+        assert_eq!(found.as_ref().map(|q| (q.number.as_str(), q.unit)), expected, "{text}");
+    }
+    for (text, at) in [("1.5", 2), ("v2", 1), ("x-3", 2), ("#3", 1), ("1,500", 2)] {
+        assert_eq!(quantity_at(text, at), None, "{text}");
+    }
+}
+
+#[test]
+fn keys_bind_the_numbers_after_them() {
+    for (text, expected) in [
+        (": 3", vec![("3", false)]),
+        (" = 3", vec![("3", false)]),
+        (" from 3 to 5", vec![("3", true), ("5", false)]),
+        (" was 3", vec![("3", true)]),
+        ("` is now `5`", vec![("5", false)]),
+        (" is set in the file", vec![]),
+        (", 3", vec![]),
+        ("_max: 3", vec![]),
+        (".max: 3", vec![]),
+        (" 改为 5", vec![("5", false)]),
+    ] {
+        let text = format!("key{text}");
+        let found = bound_numbers(&text, 3);
+        let found: Vec<(&str, bool)> = found.iter().map(|(q, former)| (q.number.as_str(), *former)).collect();
+        assert_eq!(found, expected, "{text}");
+    }
+}
+
+#[derive(Default)]
+struct Hits {
+    phrases: Vec<(u32, usize, usize)>,
+    suffixes: Vec<(u32, usize, usize)>,
+    strays: Vec<String>,
+    words: Vec<(u32, u8)>,
+}
+
+impl Sink for Hits {
+    fn unit(&mut self, _text: &str, _start: usize, _end: usize) {}
+    fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
+        self.phrases.push((phrase, start, end));
+    }
+    fn word(&mut self, sentence: u32, slot: u8) {
+        self.words.push((sentence, slot));
+    }
+    fn number(&mut self, _text: &str, _start: usize) {}
+    fn suffix(&mut self, suffix: u32, _text: &str, start: usize, end: usize) {
+        self.suffixes.push((suffix, start, end));
+    }
+    fn stray(&mut self, _basename: u32, token: &str) {
+        self.strays.push(token.to_owned());
+    }
+    fn unit_end(&mut self, _text: &str, _start: usize, _end: usize) {}
+}
+
+fn check_phrase(phrase: &str, border: Border, text: &str, expected: bool) {
+    let mut index = Index::new();
+    index.add_phrase(phrase, 7, border);
+    let mut hits = Hits::default();
+    index.search(text, &mut hits);
+    assert_eq!(!hits.phrases.is_empty(), expected, "{phrase} in {text}");
+}
+
+#[test]
+fn phrases_are_whole_tokens() {
+    for (phrase, text, expected) in [
+        ("foo_bar", "a foo_bar b", true),
+        ("foo_bar", "foo_bar_baz", false),
+        ("foo_bar", "Foo_bar", false),
+        ("foo bar", "foo   \t bar", true),
+        ("foo bar", "foobar", false),
+        ("foo.bar", "foo. bar", false),
+        ("foo.bar", "foo.bar.", true),
+        ("cargo test", "`cargo test`", true),
+        ("cargo test", "cargo 'test'", true),
+        ("cargo test", "cargo tests", false),
+        ("a a b", "a a a b", true),
+        ("é1", "xé1", false),
+        ("é1", "(é1)", true),
+        ("88", "你88好", true),
+        ("88", "889 188 8 8", false),
+    ] {
+        check_phrase(phrase, Border::Word, text, expected);
+    }
+    check_phrase("1.2.3", Border::Tight, "1.2.3.4", false);
+    check_phrase("1.2.3", Border::Tight, "is 1.2.3.", true);
+    check_phrase("a::b", Border::Name, "a::b::c", false);
+    check_phrase("a::b", Border::Name, "a::b()", true);
+}
+
+#[test]
+fn overlapping_phrases_are_all_found() {
+    let mut index = Index::new();
+    for (number, phrase) in ["cargo", "cargo test", "test --lib", "cargo test --lib"].iter().enumerate() {
+        index.add_phrase(phrase, number as u32, Border::Word);
+    }
+    let mut hits = Hits::default();
+    index.search("run cargo test --lib", &mut hits);
+    let mut found: Vec<u32> = hits.phrases.iter().map(|hit| hit.0).collect();
+    found.sort_unstable();
+    assert_eq!(found, [0, 1, 2, 3]);
+}
+
+#[test]
+fn path_tokens_are_looked_up_whole() {
+    let mut index = Index::new();
+    for suffix in ["/repo/src/a.rs", "src/a.rs", "a.rs", "C:/x/b.rs", "b.rs"] {
+        index.add_suffix(suffix);
+    }
+    let find = |text: &str| {
+        let mut hits = Hits::default();
+        index.search(text, &mut hits);
+        let names: Vec<String> =
+            hits.suffixes.iter().map(|hit| index.suffix_text(hit.0).to_owned()).collect();
+        (names, hits.strays)
+    };
+    for (text, names, strays) in [
+        ("see src/a.rs.", vec!["src/a.rs"], vec![]),
+        ("\"/repo/src/a.rs\",", vec!["/repo/src/a.rs"], vec![]),
+        ("a.rs:12", vec!["a.rs"], vec![]),
+        ("--- a/src/a.rs", vec!["src/a.rs"], vec![]),
+        ("../src/a.rs", vec!["src/a.rs"], vec![]),
+        ("c:\\x\\b.rs", vec!["C:/x/b.rs"], vec![]),
+        ("a.rs/b.rs", vec!["a.rs", "b.rs"], vec![]),
+        ("lib/a.rs", vec![], vec!["lib/a.rs"]),
+        ("http://x.org/src/a.rs", vec![], vec![]),
+        ("data.rs a.rsx xa.rs a.rs-old", vec![], vec![]),
+        ("@src/a.rs", vec!["src/a.rs"], vec![]),
+    ] {
+        let strays: Vec<String> = strays.into_iter().map(str::to_owned).collect();
+        assert_eq!(find(text), (names.into_iter().map(str::to_owned).collect(), strays), "{text}");
+    }
+}
+
+#[test]
+fn entities_are_the_exact_things_of_a_sentence() {
+    for (text, expected) in [
+        ("Never use CASCADE here", vec!["CASCADE"]),
+        ("NEVER DO THIS", vec![]),
+        ("Do NOT touch `src/a.rs` or parse_line", vec!["src/a.rs", "parse_line"]),
+        ("Use and/or logic with 3 retries in 15 s", vec!["15"]),
+        ("Keep HashMap and std::fs", vec!["HashMap", "std::fs"]),
+    ] {
+        assert_eq!(entities(text), expected, "{text}");
+    }
+}
+
+#[test]
+fn polarity_has_a_scope() {
+    for (fact, unit, expected) in [
+        ("never use CASCADE", "CASCADE must not be used", Stance::Same),
+        ("never use CASCADE", "you may use CASCADE", Stance::Reversed),
+        ("use X1 instead of Y1", "use Y1 instead of X1", Stance::Reversed),
+        ("use X1 instead of Y1", "use X1, not Y1", Stance::Same),
+        ("use pnpm for installs", "do not use pnpm for installs", Stance::Reversed),
+        ("use pnpm for installs", "use pnpm for installs, not npm", Stance::Same),
+        ("only edit tests", "edit tests", Stance::Reversed),
+        ("the API must return 404", "the API may return 404", Stance::Reversed),
+        ("the API must return 404", "the API is required to return 404", Stance::Same),
+        ("mocks are forbidden in tests", "never use mocks in tests", Stance::Same),
+        ("不要修改测试", "可以修改测试", Stance::Reversed),
+    ] {
+        assert_eq!(stance(&analyse(fact), unit, ""), expected, "{fact} / {unit}");
+    }
+}
+
+#[test]
+fn hostile_texts_cost_no_more_than_their_length() {
+    let mut index = Index::new();
+    index.add_phrase("a a a a a a a a b", 0, Border::Word);
+    index.add_suffix("a.rs");
+    for text in [
+        "a ".repeat(20_000),
+        "/".repeat(20_000),
+        ".".repeat(20_000),
+        "\\".repeat(20_000),
+        "，".repeat(5_000),
+        "`".repeat(20_000),
+    ] {
+        let mut hits = Hits::default();
+        index.search(&text, &mut hits);
+        assert!(hits.phrases.is_empty());
+    }
+}
