@@ -298,9 +298,9 @@ fn table(tallies: &BTreeMap<String, Tally>) -> String {
 const REACHED: [(&str, f64, f64); 10] = [
     ("check", 0.95, 0.90),
     ("command", 0.95, 0.95),
-    ("constraint", 0.75, 0.55),
+    ("constraint", 0.80, 0.70),
     ("decision", 0.85, 0.30),
-    ("error", 0.90, 0.50),
+    ("error", 0.90, 0.65),
     ("file", 1.0, 1.0),
     ("identifier", 0.90, 0.55),
     ("request", 0.85, 0.85),
