@@ -99,7 +99,8 @@ fn every_cycle_of_every_strategy_keeps_the_invariants() {
                 assert_eq!(&row[at(name)], "false", "{name} {extra:?} {row:?}");
             }
             assert_eq!(&row[at("tail_facts")], &row[at("tail_facts_in_context")], "{row:?}");
-            if extra.contains(&"repeat") {
+            // A session of six messages may not be worth compacting even once: its first cycle may say so.
+            if extra.contains(&"repeat") && &row[at("cycle")] != "1" {
                 assert_eq!(&row[at("no_gain")], "false", "compacting again is not meant to gain: {row:?}");
             }
             if &row[at("strategy")] == "none" {
