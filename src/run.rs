@@ -559,7 +559,10 @@ impl Scene<'_> {
             request_absent: score.broken.request_absent,
             summary_after_tail: score.broken.summary_after_tail,
             over_budget: summary > budget,
-            no_gain: compacts && trace.tokens_after >= trace.tokens_before,
+            // Compacting a finished context again is not meant to gain anything.
+            no_gain: compacts
+                && trace.tokens_after >= trace.tokens_before
+                && (self.plan.mode == Mode::Grow || number == 1),
             unfit: trace.cut.unfit,
             late_trigger: trace.cut.late,
             ..CycleRow::default()

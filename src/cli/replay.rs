@@ -124,7 +124,11 @@ fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
                 manifest.sessions, manifest.sessions_not_exercised, manifest.sessions_failed
             )
         };
-        let hint = "give longer logs, or a smaller --window";
+        let hint = if manifest.sessions == 0 {
+            "give a file or directory with logs of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
+        } else {
+            "give longer logs, or a smaller --window"
+        };
         return Err(Failure::new(cause, hint));
     }
     let lost = manifest.files_failed > 0

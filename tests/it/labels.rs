@@ -298,9 +298,9 @@ fn table(tallies: &BTreeMap<String, Tally>) -> String {
 const REACHED: [(&str, f64, f64); 10] = [
     ("check", 0.95, 0.90),
     ("command", 0.95, 0.95),
-    ("constraint", 0.75, 0.55),
+    ("constraint", 0.80, 0.70),
     ("decision", 0.85, 0.30),
-    ("error", 0.90, 0.50),
+    ("error", 0.90, 0.65),
     ("file", 1.0, 1.0),
     ("identifier", 0.90, 0.55),
     ("request", 0.85, 0.85),
@@ -329,15 +329,16 @@ fn facts_agree_with_the_labels() {
     }
 }
 
-/// On the sessions kept for the end: no more than a tenth below what was reached where the extractor was mended, for the
-/// classes that are exact by construction.
+/// On the sessions kept for the end: at least 0.80 for the classes that are exact by construction.
 #[test]
 fn facts_agree_with_the_labels_kept_for_the_end() {
     let tallies = tallies(true);
     eprintln!("{}", table(&tallies));
     for class in ["check", "command", "file", "todo"] {
         let tally = &tallies[class];
-        assert!(tally.precision() >= 0.80 && tally.recall() >= 0.80, "{class}: {tally:?}");
+        let (precision, recall) = (tally.precision(), tally.recall());
+        // Only the figures: a failure must not show what nobody is to look at.
+        assert!(precision >= 0.80 && recall >= 0.80, "{class}: {precision:.3}/{recall:.3}");
     }
 }
 
