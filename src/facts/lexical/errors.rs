@@ -109,6 +109,7 @@ fn is_total(message: &str) -> bool {
     ]
     .iter()
     .any(|total| lower.contains(total))
+        || lower.starts_with("found ") && (lower.ends_with(" error") || lower.ends_with(" errors"))
 }
 
 /// Programs that show files, listings, history: what they print is not theirs.
@@ -312,7 +313,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         });
     }
     if let Some(found) = MISSING.as_ref()?.captures(line) {
-        let name = found.get(1).or_else(|| found.get(2))?.as_str();
+        let name = found.get(1).or_else(|| found.get(2))?.as_str().trim_end_matches(':');
         return Some(Found {
             value: format!("{name}: command not found"),
             other: vec![format!("command not found: {name}"), format!("{name} not found")],
@@ -358,6 +359,7 @@ fn head(message: &str) -> String {
     for stop in [". ", "; ", " (see ", " at /", " (file:"] {
         if let Some(at) = message.find(stop)
             && at > 10
+            && message.get(..at).is_some_and(balanced)
         {
             end = end.min(at);
         }
@@ -367,7 +369,15 @@ fn head(message: &str) -> String {
     if let Some((limit, _)) = head.char_indices().nth(HEAD_CHARS) {
         cut = head.get(..limit).and_then(|short| short.rfind(' ')).unwrap_or(limit);
     }
-    head.get(..cut).unwrap_or(head).trim_end_matches(['.', ',', ':', ' ', ';']).to_owned()
+    let head = head.get(..cut).unwrap_or(head).trim_end_matches(['.', ',', ':', ' ', ';']);
+    // The closing mark of a code span that opened before the message.
+    let head = if head.matches('`').count() % 2 == 1 { head.strip_suffix('`').unwrap_or(head) } else { head };
+    head.to_owned()
+}
+
+/// No brace or double quote is open: a stop after it ends the sentence, not a piece of quoted code.
+fn balanced(text: &str) -> bool {
+    text.matches('{').count() == text.matches('}').count() && text.matches('"').count().is_multiple_of(2)
 }
 
 /// A line without terminal colour sequences.
@@ -423,6 +433,11 @@ mod tests {
         check("a.c:12:5: error: expected ';' before 'x'", &["error: expected ';' before 'x'"]);
         check("fatal: not a git repository", &["fatal: not a git repository"]);
         check("bash: foo: command not found", &["foo: command not found"]);
+        check("error: found 2 errors", &[]);
+        check(
+            "a.ts(1,2): error TS2322: Type '{ a: number; b: string }' is bad. See it.",
+            &["TS2322: Type '{ a: number; b: string }' is bad"],
+        );
         check(
             "Error: ENOENT: no such file or directory, open 'x'",
             &["ENOENT: no such file or directory, open 'x'"],

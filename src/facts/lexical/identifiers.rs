@@ -178,7 +178,7 @@ static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static PORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?:\b(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][a-z0-9\-]*(?:\.[a-z0-9\-]+)+|0\.0\.0\.0|host):|\bports?(?:[ =]|: ?| is | to | number )|端口(?:是|为|：|: ?)? ?|\s-p |--port[= ]|(?:^|[\s(])PORT=|(?:^|[\s(`]):)([0-9]{2,5})\b",
+        r"(?i)(?:\b(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][a-z0-9\-]*(?:\.[a-z0-9\-]+)+|0\.0\.0\.0|host):|\b(?:on|at|listen|listens|listening|bind|binds|expose|exposes|serve|serves) `?:|\bports?(?:[ =]|: ?| is | to | number )|端口(?:是|为|：|: ?)? ?|\s-p |--port[= ]|(?:^|[\s(])PORT=)([0-9]{2,5})\b",
     )
 });
 static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
@@ -236,6 +236,7 @@ pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
                 let Some(number) = found.get(1) else { continue };
                 let value: u32 = number.as_str().parse().unwrap_or(0);
                 if (80..=65_535).contains(&value)
+                    && !after_file_name(text, number.start())
                     && (free(&covered, number.start(), number.end())
                         || in_url(&covered, text, number.start()))
                 {
@@ -291,6 +292,15 @@ fn in_url(covered: &[(usize, usize)], text: &str, at: usize) -> bool {
                 .get(*from..at)
                 .is_some_and(|before| before.ends_with("localhost:") || before.ends_with("127.0.0.1:"))
     })
+}
+
+/// `parser.go:205` is a line of a file, not the port of a host.
+fn after_file_name(text: &str, number: usize) -> bool {
+    let Some(host) = text.get(..number).and_then(|before| before.strip_suffix(':')) else { return false };
+    let name = host.rsplit(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))).next();
+    let Some((stem, last)) = name.unwrap_or("").rsplit_once('.') else { return false };
+    let domain = matches!(last, "com" | "org" | "net" | "io" | "dev" | "app" | "ai" | "local");
+    stem.contains('/') || !domain && EXTENSIONS.contains(&last.to_ascii_lowercase().as_str())
 }
 
 fn port_of(number: &str) -> Found {
@@ -569,6 +579,8 @@ mod tests {
         check("closes issue #42 in rust-lang/rust#99", &["#42", "rust-lang/rust#99"]);
         check("tokio 1.38.0, v2.1", &["1.38.0", "v2.1"]);
         check("runs on port 8080", &["port 8080"]);
+        check("it listens on :8080 and db.example.com:5432", &["port 8080", "port 5432"]);
+        check("端口8080，修复PROJ-12", &["PROJ-12", "port 8080"]);
         check("open http://localhost:3000/x", &["http://localhost:3000/x", "port 3000"]);
         check("set `DATABASE_URL` and $MY_FLAG", &["DATABASE_URL", "MY_FLAG"]);
         check("call `Store.save()` or store::Cache::get", &["Store.save", "store::Cache::get"]);
@@ -577,6 +589,8 @@ mod tests {
     #[test]
     fn look_alikes_are_not() {
         for text in [
+            "parser.go:205 and `src/a.rs:118`",
+            "(:1278)",
             "UTF-8 and SHA-256",
             "facade",
             "1234567890",

@@ -462,6 +462,9 @@ fn is_report(lower: &str) -> bool {
             "i have to",
             "i had to",
             "we have to",
+            "we'll have to",
+            "will have to",
+            "i'll have to",
             "we had to",
             "don't have to",
             "doesn't have to",
@@ -599,9 +602,49 @@ pub(in crate::facts) fn is_lifting(lower: &str) -> bool {
 
 static DECIDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:(?:i|we|i've|we've|i have|we have|have|has been|was|is|it's)?\s?(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon)\b|(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|(?:the )?decision(?: is|:| was)|final (?:decision|choice|answer)|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)",
+        r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)",
     )
 });
+static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b",
+    )
+});
+
+/// "We decided to", "it was agreed that", "Decided against": the speakers' own choice. What others decided ("they
+/// decided to explore") is a story.
+fn own_participle(lower: &str) -> bool {
+    PARTICIPLE.as_ref().is_some_and(|participle| {
+        participle.find_iter(lower).any(|found| {
+            let before = lower.get(..found.start()).unwrap_or("").trim_end();
+            let last = before.rsplit(|c: char| !(c.is_alphanumeric() || c == '\'')).next().unwrap_or("");
+            matches!(
+                last,
+                "" | "i"
+                    | "we"
+                    | "i've"
+                    | "we've"
+                    | "have"
+                    | "been"
+                    | "was"
+                    | "is"
+                    | "it's"
+                    | "already"
+                    | "also"
+                    | "and"
+                    | "just"
+                    | "finally"
+                    | "then"
+                    | "so"
+                    | "both"
+                    | "team"
+                    | "all"
+                    | "had"
+                    | "now"
+            )
+        })
+    })
+}
 static CHOSEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"\b(?:i'll|we'll|i will|we will|let's|i'm|we're|i am|we are|i have|i've|we've) (?:use|using|keep|keeping|take|taking|adopt|adopting|used|kept|adopted|implement|implementing|implemented|store|storing|stored|drop|dropped|dropping) .+\b(?:instead of|rather than|over|because|since|so that)\b",
@@ -714,7 +757,7 @@ fn chooses(lower: &str, sentence: &str, author: Author) -> bool {
     {
         return true;
     }
-    if DECIDED.as_ref().is_some_and(|decided| decided.is_match(lower)) {
+    if DECIDED.as_ref().is_some_and(|decided| decided.is_match(lower)) || own_participle(lower) {
         return true;
     }
     if settles(lower, sentence, author) {
@@ -972,6 +1015,7 @@ pub(in crate::facts) fn is_assent(text: &str) -> bool {
     let words: Vec<String> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
         .filter(|word| !word.is_empty())
+        .take(7)
         .map(str::to_lowercase)
         .collect();
     words.len() <= 6
@@ -1113,6 +1157,8 @@ mod tests {
             "I'll use a BTreeMap instead of a HashMap so that order is stable.",
             "Going with SQLite for now.",
             "We settled on two workers.",
+            "Decided against Redis for now.",
+            "It was agreed that dates stay in UTC.",
             "Decision: keep the v1 format.",
             "我们决定使用 Redis。",
         ] {
@@ -1129,6 +1175,9 @@ mod tests {
             "The format is to be decided.",
             "I'll use sed to check it.",
             "If we decided to use Redis, it would cost more.",
+            "They decided to explore the park.",
+            "This decision is met with surprise.",
+            "Final answer",
         ] {
             assert!(!is_decision(text, Author::Agent), "{text}");
         }
