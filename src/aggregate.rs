@@ -228,14 +228,8 @@ pub enum Metric {
 
 impl Metric {
     /// All of them, in column order.
-    pub const ALL: [Self; 6] = [
-        Self::FilesModified,
-        Self::FilesRead,
-        Self::Structural,
-        Self::Lexical,
-        Self::Summary,
-        Self::Context,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::FilesModified, Self::FilesRead, Self::Structural, Self::Lexical, Self::Summary, Self::Context];
 
     /// Its column.
     pub fn name(self) -> &'static str {
@@ -410,8 +404,9 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
         let (session, profile, strategy) =
             (cycle.session.as_str(), cycle.profile.as_str(), cycle.strategy.as_str());
         let turn = seen.entry((session, profile, strategy, cycle.window, cycle.cycle)).or_default();
-        let plan =
-            plans.get(&(session, profile, strategy, cycle.window)).and_then(|plans| plans.get(*turn).copied());
+        let plan = plans
+            .get(&(session, profile, strategy, cycle.window))
+            .and_then(|plans| plans.get(*turn).copied());
         *turn += 1;
         if let Some((idx, counts)) = plan
             && cycle.error.is_empty()
@@ -421,7 +416,8 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
         }
     }
     let settings = &output.manifest.settings;
-    let place = |list: &[String], name: &str| list.iter().position(|entry| entry == name).unwrap_or(list.len());
+    let place =
+        |list: &[String], name: &str| list.iter().position(|entry| entry == name).unwrap_or(list.len());
     let mut windows: Vec<String> = Vec::new();
     for group in &groups {
         if !windows.contains(&group.window) {
@@ -529,8 +525,7 @@ fn add_survival(row: &mut SummaryRow, cycle: &CycleRow) {
 }
 
 fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceRow {
-    let value =
-        |session: &&SessionRow| if counts(session) { metric.of_session(session) } else { None };
+    let value = |session: &&SessionRow| if counts(session) { metric.of_session(session) } else { None };
     let theirs: BTreeMap<&str, f64> = second
         .sessions
         .iter()

@@ -20,7 +20,7 @@
 //! Signatures a reader needs:
 //!
 //! ```text
-//! lines::Record { line: u32, bytes: usize, value: serde_json::Value }
+//! lines::Record { line: u32, value: serde_json::Value }
 //! links::Draft { id, origin, messages: Vec<Message>, recorded: Vec<Recorded>, model, context_window,
 //!                tool_schema, starts_compacted }            Draft::new(id)
 //! links::finish(draft, &mut Sink) -> Option<Transcript>     `recorded` positions are indices into draft.messages
@@ -32,7 +32,6 @@
 //! blocks::result_text(Value) -> (String, u32)       text of a result payload (string, blocks, object), images
 //! blocks::parts(Value, Speaker, Outcome) -> Vec<Part>     Anthropic/OpenAI content blocks to parts
 //! injected::push_user_text(text, meta, &mut Vec<Part>)   splits reminders etc. into injected parts
-//! injected::is_injected(&str) -> bool
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 

@@ -7,8 +7,6 @@ use serde::{Deserialize, Serialize};
 
 pub mod files;
 
-
-
 /// Version of the columns; grows when a column is added, changes meaning or goes.
 pub const SCHEMA_VERSION: u32 = 1;
 

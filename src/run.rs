@@ -13,8 +13,8 @@ use crate::replay::{
     CycleTrace, Mode, Plan, Planner, Prepared, Replay, ScheduleMode, effects, repeat_schedule, replay,
 };
 use crate::results::{
-    ClassRow, CycleRow, FactRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow,
-    Settings, ratio,
+    ClassRow, CycleRow, FactRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION,
+    SessionRow, Settings, ratio,
 };
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
@@ -265,7 +265,15 @@ fn session(
                     Windows::Given(_) => 0,
                 };
                 if let Some(facts) = &facts {
-                    let scene = Scene { transcript, prepared: &prepared, planner: &planner, facts, place, plan, settings };
+                    let scene = Scene {
+                        transcript,
+                        prepared: &prepared,
+                        planner: &planner,
+                        facts,
+                        place,
+                        plan,
+                        settings,
+                    };
                     scene.rows(&result, summarizer, &mut row, &mut outcome);
                 }
                 row.requests = result.cost.requests;
@@ -361,7 +369,12 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
     ratio(usage.input, tokens.range(0..at) + overhead)
 }
 
-fn session_row(transcript: &Transcript, place: Place<'_>, profile: &Profile, strategy: Strategy) -> SessionRow {
+fn session_row(
+    transcript: &Transcript,
+    place: Place<'_>,
+    profile: &Profile,
+    strategy: Strategy,
+) -> SessionRow {
     SessionRow {
         session: transcript.id.clone(),
         source: place.source.to_owned(),
@@ -437,7 +450,9 @@ impl Scene<'_> {
 
     fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
         let writes_lists = match self.plan.strategy {
-            Strategy::Structured | Strategy::Narrative => self.plan.profile.text_rules().list_form != ListForm::None,
+            Strategy::Structured | Strategy::Narrative => {
+                self.plan.profile.text_rules().list_form != ListForm::None
+            }
             Strategy::Truncate => self.plan.profile.summary.truncate_tags,
             Strategy::Emergency | Strategy::None => false,
         };
@@ -661,7 +676,8 @@ fn class_weight(class: FactClass) -> u64 {
 
 /// Fills the per-session means from its cycles.
 fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
-    session.cycles_reached = rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
+    session.cycles_reached =
+        rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
     session.exercised = rows.iter().any(|row| row.reduction.is_some_and(|reduction| reduction >= 0.01));
     let mean = |value: fn(&CycleRow) -> Option<f64>| {
         let values: Vec<f64> = rows.iter().filter_map(value).collect();

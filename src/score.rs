@@ -203,13 +203,19 @@ impl<'a> Scorer<'a> {
             if in_tail.is_some() {
                 score.tail += 1;
                 score.tail_in_context += u64::from(
-                    mentions.iter().any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
+                    mentions
+                        .iter()
+                        .any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
                 );
             }
             if let Some(tally) = classes.get_mut(class as usize) {
                 count(tally, at_risk, present);
             }
-            count(if class.structural() { &mut score.structural } else { &mut score.lexical }, at_risk, present);
+            count(
+                if class.structural() { &mut score.structural } else { &mut score.lexical },
+                at_risk,
+                present,
+            );
             if at_risk {
                 score.exact += u64::from(tier == Match::Exact);
                 score.normalised += u64::from(present || tier == Match::Normalised);
@@ -236,7 +242,8 @@ impl<'a> Scorer<'a> {
             score.fates.push(Fate { id, class, location, tier, at_risk });
         }
         score.stale = self.stale(&in_summary, &kept, cycle.prefix_end);
-        score.classes = FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
+        score.classes =
+            FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
         let truth = |read: bool| self.truth(cycle.compacted_end, cycle.prefix_end, read);
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &truth(false));
@@ -251,7 +258,9 @@ impl<'a> Scorer<'a> {
     fn stale(&self, found: &crate::facts::Found, kept: &[bool], prefix_end: MessageIdx) -> u64 {
         let in_tail = |id: FactId| {
             self.facts.facts.get(id.0 as usize).is_some_and(|fact| {
-                before(&fact.mentions, prefix_end).iter().any(|at| kept.get(at.get()).copied().unwrap_or(false))
+                before(&fact.mentions, prefix_end)
+                    .iter()
+                    .any(|at| kept.get(at.get()).copied().unwrap_or(false))
             })
         };
         self.facts

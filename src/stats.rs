@@ -124,8 +124,9 @@ pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
     let mut random = SplitMix64::new(seed);
     let mut means: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
-            let total: f64 =
-                (0..values.len()).map(|_| values.get(random.below(values.len())).copied().unwrap_or(0.0)).sum();
+            let total: f64 = (0..values.len())
+                .map(|_| values.get(random.below(values.len())).copied().unwrap_or(0.0))
+                .sum();
             total / values.len() as f64
         })
         .collect();
@@ -140,7 +141,8 @@ pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
 pub fn paired(differences: &[f64], seed: u64) -> Paired {
     let differences: Vec<f64> =
         numbers(differences).into_iter().map(|value| if value.abs() < TIE { 0.0 } else { value }).collect();
-    let count = |sign: Ordering| differences.iter().filter(|value| value.total_cmp(&0.0) == sign).count() as u64;
+    let count =
+        |sign: Ordering| differences.iter().filter(|value| value.total_cmp(&0.0) == sign).count() as u64;
     let (positive, negative) = (count(Ordering::Greater), count(Ordering::Less));
     let few = differences.len() < MIN_SESSIONS;
     Paired {
@@ -172,7 +174,10 @@ pub fn sign_test(positive: u64, negative: u64) -> Option<f64> {
 
 /// The values without NaN. Infinities are values: they are visible in any result.
 fn numbers(values: &[f64]) -> Vec<f64> {
-    debug_assert!(values.iter().all(|value| !value.is_nan()), "a ratio without a denominator is None, never NaN");
+    debug_assert!(
+        values.iter().all(|value| !value.is_nan()),
+        "a ratio without a denominator is None, never NaN"
+    );
     values.iter().copied().filter(|value| !value.is_nan()).collect()
 }
 

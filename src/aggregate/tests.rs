@@ -121,8 +121,11 @@ fn differences_use_the_sessions_that_both_have() {
 fn ten_sessions_have_intervals() {
     let pooled = aggregate(&run(12));
     let row = pooled.summary.first().unwrap();
-    let (low, mean, high) =
-        (row.lexical_survival_low.unwrap(), row.lexical_survival.unwrap(), row.lexical_survival_high.unwrap());
+    let (low, mean, high) = (
+        row.lexical_survival_low.unwrap(),
+        row.lexical_survival.unwrap(),
+        row.lexical_survival_high.unwrap(),
+    );
     assert!((mean - 0.8).abs() < 1e-12 && low < mean && mean < high && 0.7 <= low && high <= 0.9);
     let row = difference(&pooled, "structured", "emergency", "lexical_survival");
     assert!(row.low.is_some_and(|low| 0.7 <= low) && row.sign_p.is_none());
@@ -139,8 +142,12 @@ fn windows_are_kept_apart_even_when_auto_finds_a_given_one() {
         settings: Settings { strategies: vec!["structured".to_owned()], ..Settings::default() },
         ..crate::results::Manifest::default()
     };
-    let pooled =
-        aggregate(&RunOutput { manifest, sessions: vec![given, found, other], cycles, ..RunOutput::default() });
+    let pooled = aggregate(&RunOutput {
+        manifest,
+        sessions: vec![given, found, other],
+        cycles,
+        ..RunOutput::default()
+    });
     let rows: Vec<(&str, u64)> =
         pooled.summary.iter().map(|row| (row.window.as_str(), row.files_modified_kept)).collect();
     assert_eq!(rows, [("20000", 1), ("auto", 2), ("9000", 3)]);

@@ -55,14 +55,6 @@ const OPENINGS: [&str; 27] = [
     "<hook_prompt",
 ];
 
-/// True when the harness wrote the whole text.
-pub(super) fn is_injected(text: &str) -> bool {
-    let head = text.trim_start();
-    OPENINGS.iter().any(|opening| head.starts_with(opening))
-        || block_at(head)
-            .is_some_and(|(_, length)| head.get(length..).is_none_or(|rest| rest.trim().is_empty()))
-}
-
 /// Adds a text that carries the user's role: all of it injected when `meta` (the log says so) or when it opens like
 /// an injected text, else split into what the user typed and injected blocks.
 pub(super) fn push_user_text(text: String, meta: bool, parts: &mut Vec<Part>) {

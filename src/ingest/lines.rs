@@ -10,6 +10,9 @@
 //! Invariants: any bytes give an answer; work is linear in the bytes (each repair is tried once per line, recovery of
 //! torn records at most [`RECOVERIES`] times per line); records come in file order.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -33,8 +36,6 @@ const RECOVERIES: usize = 8;
 pub(crate) struct Record {
     /// 1-based line; in a file that is one array, the 1-based position of the element.
     pub(crate) line: u32,
-    /// Bytes of its text.
-    pub(crate) bytes: usize,
     /// The value.
     pub(crate) value: Value,
 }
@@ -92,13 +93,12 @@ fn one_document(text: &[u8]) -> Option<Parsed> {
             return None;
         }
         for (index, element) in elements.into_iter().enumerate() {
-            let value = serde_json::from_str(element.get()).ok()?;
-            let line = u32::try_from(index + 1).unwrap_or(u32::MAX);
-            records.push(Record { line, bytes: element.get().len(), value });
+            let value = one_value(element.get(), None).ok()?;
+            records.push(Record { line: u32::try_from(index + 1).unwrap_or(u32::MAX), value });
         }
     } else {
-        let value = serde_json::from_slice(text).ok()?;
-        records.push(Record { line: 1, bytes: text.len(), value });
+        let value = one_value(std::str::from_utf8(text).ok()?, None).ok()?;
+        records.push(Record { line: 1, value });
     }
     let mut sniffer = detect::Sniffer::default();
     for record in &records {
@@ -129,13 +129,13 @@ impl Lines<'_> {
 
     fn text(&mut self, text: &str, number: u32, last: bool) {
         match one_value(text, self.keep) {
-            Ok(value) => self.push(value, number, text.len()),
+            Ok(value) => self.push(value, number),
             Err(error) => self.damaged(text, number, last, &error),
         }
     }
 
-    fn push(&mut self, value: Value, line: u32, bytes: usize) {
-        let record = Record { line, bytes, value };
+    fn push(&mut self, value: Value, line: u32) {
+        let record = Record { line, value };
         self.keep = self.keep.or_else(|| self.sniffer.look(&record));
         self.records.push(record);
     }
@@ -155,7 +155,7 @@ impl Lines<'_> {
                 Ok(value) => {
                     let what = "lone surrogate escapes or raw control characters replaced";
                     self.out.note(number, "repaired-string", Severity::Note, what);
-                    self.push(value, number, text.len());
+                    self.push(value, number);
                     return;
                 }
                 Err(error) => error.to_string(),
@@ -180,7 +180,7 @@ impl Lines<'_> {
                 break;
             }
             found += 1;
-            self.push(value, number, used);
+            self.push(value, number);
             rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
         }
         if rest.is_empty() {
@@ -198,7 +198,7 @@ impl Lines<'_> {
                     "torn-record",
                     "a record cut off in mid-write, with a whole one behind it",
                 );
-                self.push(value, number, tail.len());
+                self.push(value, number);
                 return;
             }
         }

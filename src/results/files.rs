@@ -231,8 +231,9 @@ fn write_file(
 fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     let rerun = "write the results again with `compactor replay --out DIR`";
     let text = fs::read_to_string(path).map_err(|error| FilesError {
-        hint: "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json"
-            .to_owned(),
+        hint:
+            "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json"
+                .to_owned(),
         ..FilesError::io(path, "read the file", error)
     })?;
     let bad_json = |error: &serde_json::Error| {

@@ -103,7 +103,9 @@ fn is_path(token: &str) -> bool {
         return false;
     }
     let extension = name.rsplit_once('.').is_some_and(|(stem, end)| {
-        !stem.is_empty() && (1..=5).contains(&end.len()) && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
+        !stem.is_empty()
+            && (1..=5).contains(&end.len())
+            && end.bytes().all(|byte| byte.is_ascii_alphanumeric())
             && end.bytes().any(|byte| byte.is_ascii_alphabetic())
     });
     extension || (token.starts_with('/') && directory.len() > 1 && name.len() > 1)

@@ -98,7 +98,9 @@ fn clean(path: &str) -> &str {
 
 /// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly one.
 pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
-    let Some(listed) = listed else { return ListScore { listed: None, right: None, truth: truth.len() as u64 } };
+    let Some(listed) = listed else {
+        return ListScore { listed: None, right: None, truth: truth.len() as u64 };
+    };
     let exact: FxHashSet<&str> = truth.iter().copied().collect();
     let mut ends: rustc_hash::FxHashMap<&str, u32> = rustc_hash::FxHashMap::default();
     for path in truth {

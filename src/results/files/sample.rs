@@ -1,7 +1,8 @@
 //! Small runs made by hand, for the tests of every reader of rows.
 
 use crate::results::{
-    CycleRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow, Settings, ratio,
+    CycleRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow, Settings,
+    ratio,
 };
 
 /// Strategies of [`run`].
@@ -98,18 +99,21 @@ pub(crate) fn run(n: usize) -> RunOutput {
 }
 
 fn manifest(n: u64) -> Manifest {
-    let loss = |source: &str, line, strategy: &str, class: &str, value: &str, damage: &str, mentions_later| LossRow {
-        session: "s00".to_owned(),
-        source: source.to_owned(),
-        line,
-        profile: "standard".to_owned(),
-        strategy: strategy.to_owned(),
-        cycle: 1,
-        class: class.to_owned(),
-        value: value.to_owned(),
-        damage: damage.to_owned(),
-        mentions_later,
-    };
+    let loss =
+        |source: &str, line, strategy: &str, class: &str, value: &str, damage: &str, mentions_later| {
+            LossRow {
+                session: "s00".to_owned(),
+                source: source.to_owned(),
+                line,
+                profile: "standard".to_owned(),
+                strategy: strategy.to_owned(),
+                cycle: 1,
+                class: class.to_owned(),
+                value: value.to_owned(),
+                damage: damage.to_owned(),
+                mentions_later,
+            }
+        };
     Manifest {
         schema_version: SCHEMA_VERSION,
         scorer_version: SCORER_VERSION,

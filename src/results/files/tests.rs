@@ -139,7 +139,10 @@ fn foreign_directories_and_files_are_left_alone() {
     fs::write(&file, "mine").unwrap();
     assert!(write(&file).unwrap_err().to_string().ends_with("notes.txt: is a file, not a directory"));
     let error = write(dir.path()).unwrap_err();
-    assert!(error.to_string().ends_with("holds files that are not results of compactor: notes.txt"), "{error}");
+    assert!(
+        error.to_string().ends_with("holds files that are not results of compactor: notes.txt"),
+        "{error}"
+    );
     assert_eq!(listing(dir.path()), ["notes.txt"]);
 
     let new = dir.path().join("a/b");
@@ -186,7 +189,10 @@ fn damaged_results_are_refused_with_place_and_remedy() {
     check_refused(
         CYCLES,
         |text| Some(format!("{text}one,two\n")),
-        &format!("DIR/cycles.csv:10: is not valid CSV: a row has 2 fields, the header {}", columns::<CycleRow>().len()),
+        &format!(
+            "DIR/cycles.csv:10: is not valid CSV: a row has 2 fields, the header {}",
+            columns::<CycleRow>().len()
+        ),
         "undo changes by hand",
     );
 }
