@@ -1,1 +1,45 @@
+//! The command line: arguments in, library calls, text and an exit code out. Holds no logic of its own.
 
+use clap::Parser;
+use std::process::ExitCode;
+
+pub mod args;
+pub mod exit;
+pub mod replay;
+pub mod ui;
+
+use args::{Cli, Verb};
+use exit::{Exit, Failure};
+use ui::Ui;
+
+/// Parses the process' arguments, runs the verb and gives the exit code.
+pub fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => return usage(&error),
+    };
+    let ui = Ui::new(cli.color, cli.quiet);
+    let result = match &cli.verb {
+        Verb::Replay(args) => replay::run(args, &ui),
+    };
+    match result {
+        Ok(exit) => exit.into(),
+        Err(failure) => {
+            ui.failure(&failure);
+            Exit::Failed.into()
+        }
+    }
+}
+
+/// Help and version go to stdout with success, mistakes to stderr with code 2.
+fn usage(error: &clap::Error) -> ExitCode {
+    // A closed pipe is no reason to complain about help.
+    let _ = error.print();
+    if error.use_stderr() { Exit::Failed.into() } else { Exit::Done.into() }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Self {
+        Self { cause: error.to_string(), hint: String::new() }
+    }
+}

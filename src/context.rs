@@ -10,6 +10,9 @@ use std::borrow::Cow;
 /// Stands for the text of a result that has none.
 const NO_OUTPUT: &str = "(no output)";
 
+/// Stands for the text of a result that holds only images.
+const ONLY_IMAGES: &str = "(image)";
+
 /// Stands for the result of a call that nothing has answered.
 const NO_RESULT: &str = "(no result was recorded)";
 
@@ -141,10 +144,10 @@ impl Context {
                 }
                 Part::Result(result) => {
                     let Some(link) = transcript.link_of_result(at) else { continue };
-                    let text = if result.text.trim().is_empty() && result.images == 0 {
-                        NO_OUTPUT
-                    } else {
-                        &result.text
+                    let text = match (result.text.trim().is_empty(), result.images) {
+                        (false, _) => result.text.as_str(),
+                        (true, 0) => NO_OUTPUT,
+                        (true, _) => ONLY_IMAGES,
                     };
                     blocks.push(Block::Result { link, text: Cow::Borrowed(text) });
                 }

@@ -26,7 +26,7 @@ mod find;
 mod lexical;
 mod supersede;
 
-use crate::fileops::{self, CallEffect, TodoState, ToolKind};
+use crate::fileops::{CallEffect, TodoState, ToolKind};
 use crate::matching;
 use crate::transcript::{MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
 pub use files::{FileEntry, Ledger};
@@ -243,7 +243,9 @@ pub(crate) struct Step<'t> {
     pub(crate) call_at: MessageIdx,
     pub(crate) result_at: Option<MessageIdx>,
     pub(crate) result: Option<&'t ToolResult>,
-    pub(crate) effect: CallEffect,
+    pub(crate) effect: &'t CallEffect,
+    /// Position in [`Transcript::links`].
+    pub(crate) link: usize,
 }
 
 impl Step<'_> {
@@ -254,9 +256,10 @@ impl Step<'_> {
 }
 
 impl FactSet {
-    /// Finds the facts of a session. Linear in its text.
-    pub fn extract(transcript: &Transcript) -> Self {
-        let steps = steps(transcript);
+    /// Finds the facts of a session. Linear in its text. `effects` are those of its calls, by position in
+    /// [`Transcript::links`]: computed once, since shell scripts are costly to read.
+    pub fn extract(transcript: &Transcript, effects: &[CallEffect]) -> Self {
+        let steps = steps(transcript, effects);
         let mut drafts = Vec::new();
         let mut ledger = files::build(&steps, &mut drafts);
         commands::collect(&steps, &mut drafts);
@@ -282,16 +285,20 @@ impl FactSet {
                     Part::Result(result) => {
                         let here = PartRef { message: at, part: part_index as u32 };
                         let effect =
-                            by_result.get(&here).and_then(|link| steps.get(*link)).map(|step| &step.effect);
+                            by_result.get(&here).and_then(|link| steps.get(*link)).map(|step| step.effect);
                         lexical.result(result, effect, at);
                     }
                     _ => {}
                 }
             }
-            lexical.end_message(at);
             for step in steps_at(&steps, at) {
                 if let Some(command) = &step.effect.command {
                     lexical.command(command, at);
+                }
+                if step.effect.kind == ToolKind::Write
+                    && let Some(call) = transcript.links.get(step.link).and_then(|link| transcript.call(link))
+                {
+                    lexical.written(&matching::unescape_json(&call.arguments), at);
                 }
             }
         }
@@ -349,20 +356,18 @@ impl FactSet {
 }
 
 /// Every call with effect and result, in order of the links.
-fn steps(transcript: &Transcript) -> Vec<Step<'_>> {
+fn steps<'t>(transcript: &'t Transcript, effects: &'t [CallEffect]) -> Vec<Step<'t>> {
     transcript
         .links
         .iter()
-        .filter_map(|link| {
-            let call = transcript.call(link)?;
-            let cwd =
-                transcript.messages.get(link.call.message.get()).and_then(|message| message.cwd.as_deref());
-            Some(Step {
-                call_at: link.call.message,
-                result_at: link.result.map(|at| at.message),
-                result: transcript.result(link),
-                effect: fileops::of_call(&call.name, &call.arguments, cwd),
-            })
+        .zip(effects)
+        .enumerate()
+        .map(|(link, (ends, effect))| Step {
+            call_at: ends.call.message,
+            result_at: ends.result.map(|at| at.message),
+            result: transcript.result(ends),
+            effect,
+            link,
         })
         .collect()
 }

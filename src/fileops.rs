@@ -8,9 +8,9 @@
 //! * devices, file descriptors and URLs are no files;
 //! * nothing here fails or panics, and the work is proportional to the arguments.
 //!
-//! The parts: [`tools`] knows the tools' names, [`arguments`] the shapes of arguments, [`todo`] the todo tools,
-//! [`patch`] patches, [`shell`] the shell grammar and [`shell::programs`] what programs do, [`powershell`] the other
-//! shell, [`inline`] the scripts that shells hand to interpreters.
+//! The parts: `tools` knows the tools' names, `arguments` the shapes of arguments, `todo` the todo tools,
+//! `patch` patches, `shell` the shell grammar and `shell::programs` what programs do, `powershell` the other
+//! shell, `inline` the scripts that shells hand to interpreters.
 
 use crate::paths;
 
@@ -82,6 +82,24 @@ pub struct FileOp {
     pub confidence: Confidence,
     /// Position of its simple command in the shell script, from 0; 0 for tools.
     pub step: u16,
+    /// First simple command of the `&&` chain that `step` is in: when one of them fails, the later ones do not run.
+    pub chain: u16,
+    /// What else decides whether it happened.
+    pub marks: Marks,
+}
+
+/// Circumstances of an operation that matter when its call failed or the file was never seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other")]
+pub struct Marks {
+    /// The shell itself does it before the program runs (a redirection), whatever becomes of the program.
+    pub redirected: bool,
+    /// Adds to a file, or makes it where there is none (`>>`, `tee -a`).
+    pub appends: bool,
+    /// Says nothing when the file is not there (`rm -f`).
+    pub forced: bool,
+    /// Not the last part of a pipe: its failure stops nothing.
+    pub piped: bool,
 }
 
 /// State of a todo item.
@@ -123,18 +141,34 @@ pub struct CallEffect {
     pub todos: Vec<TodoItem>,
     /// True when `todos` replaces the whole list.
     pub todos_replace: bool,
+    /// Directory that the call starts in, where the log tells.
+    pub directory: Option<String>,
 }
 
 impl CallEffect {
     fn of_kind(kind: ToolKind) -> Self {
-        Self { kind, ops: Vec::new(), command: None, steps: 0, todos: Vec::new(), todos_replace: false }
+        Self {
+            kind,
+            ops: Vec::new(),
+            command: None,
+            steps: 0,
+            todos: Vec::new(),
+            todos_replace: false,
+            directory: None,
+        }
     }
 }
 
 /// Works out what a call does. `cwd` is the working directory of its record. Never fails: what cannot be understood
 /// is an effect of kind [`ToolKind::Other`] without operations.
 pub fn of_call(name: &str, arguments: &str, cwd: Option<&str>) -> CallEffect {
-    tools::of_call(name, arguments, &Base::of(cwd), 0)
+    let base = Base::of(cwd);
+    let mut effect = tools::of_call(name, arguments, &base, 0);
+    effect.directory = match base {
+        Base::Dir(dir) => Some(dir),
+        Base::Unstated | Base::Unknown => None,
+    };
+    effect
 }
 
 /// Where relative paths start.
@@ -192,6 +226,9 @@ const MAX_PATH: usize = 1024;
 #[derive(Debug, Default)]
 struct Collector {
     ops: Vec<FileOp>,
+    /// [`FileOp::chain`] and [`FileOp::marks`] of what comes next.
+    chain: u16,
+    marks: Marks,
 }
 
 impl Collector {
@@ -199,7 +236,8 @@ impl Collector {
         if self.ops.len() < MAX_OPS
             && let Some(path) = file(path, base)
         {
-            self.ops.push(FileOp { kind, path, confidence, step });
+            let chain = self.chain.min(step);
+            self.ops.push(FileOp { kind, path, confidence, step, chain, marks: self.marks });
         }
     }
 

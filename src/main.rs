@@ -1,2 +1,10 @@
-//! The `compactor` command.
-fn main() {}
+//! The `compactor` command: parse, run, exit.
+
+use std::process::ExitCode;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    compactor::cli::main()
+}

@@ -456,7 +456,7 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     let raw = text.get(at..end)?.to_owned();
     let mut quantity = Quantity { raw, number, raw_unit: String::new(), unit: "", start: at, end };
     if bytes.get(end) == Some(&b'%') {
-        quantity.raw_unit = "%".to_owned();
+        "%".clone_into(&mut quantity.raw_unit);
         quantity.unit = "%";
         quantity.end = end + 1;
         return Some(quantity);

@@ -9,6 +9,9 @@
 //! * [`resolve`] is idempotent, and an empty path stays empty.
 
 use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use regex::Regex;
 
 /// Paths longer than this, in bytes, are no paths: they are returned as they are. `PATH_MAX` of common systems.
 const MAX_LEN: usize = 4096;
@@ -44,6 +47,46 @@ pub fn is_absolute(path: &str) -> bool {
 /// The last component of a canonical path; the path itself when it has only one.
 pub fn basename(path: &str) -> &str {
     path.rsplit('/').find(|part| !part.is_empty()).unwrap_or(path)
+}
+
+/// The working directory that a prompt states in one of the forms agents use (`Working directory: /x`, `cwd=/x`,
+/// `<cwd>/x</cwd>`): logs of plain chats have it nowhere else. Only an absolute one counts.
+pub fn stated_directory(text: &str) -> Option<&str> {
+    static STATED: LazyLock<Regex> = LazyLock::new(|| {
+        Regex::new(
+            r"(?xi) (?: <uploaded_files> |
+                \b(?:repository|repo|project|codebase|code|workspace)\x20is\x20(?:in|at|located\x20(?:in|at))\b |
+                \b(?:repository|repo|project)\x20(?:root|directory|path)\b |
+                \bworking\x20dir(?:ectory)?\b | \bworkspace\x20(?:root|directory|path)\b | \bcwd\b )
+            (?:\*\*)? \s{0,2} (?: is \b | [:=(>] )? (?:\*\*)? [\x20\t]{0,2} (?P<dir> [`'\x22]? (?: / | ~/ | [a-z]:[\\/] ) [^\r\n<]* )",
+        )
+        .expect("the pattern is constant")
+    });
+    STATED.captures_iter(text).find_map(|found| {
+        let rest = found.name("dir")?.as_str();
+        let quote = rest.chars().next().filter(|c| "`'\"".contains(*c));
+        let directory = if let Some(quote) = quote {
+            rest.strip_prefix(quote)?.split(quote).next()?
+        } else {
+            let ends = [". ", ", ", "; ", " (", ")", "。", ",", " and ", " on "];
+            let end = ends.iter().filter_map(|end| rest.find(end)).min().unwrap_or(rest.len());
+            rest.get(..end)?.trim_end().trim_end_matches('.')
+        };
+        (is_absolute(&resolve(directory, None)) && directory.len() <= MAX_LEN).then_some(directory)
+    })
+}
+
+/// The absolute directory that a script enters first (`cd /x && ...`): where a log states no directory at all, this
+/// is where its session works.
+pub fn entered_directory(script: &str) -> Option<&str> {
+    let rest = script.trim_start().strip_prefix("cd ")?.trim_start();
+    let directory = match rest.chars().next().filter(|c| "'\"".contains(*c)) {
+        Some(quote) => rest.strip_prefix(quote)?.split(quote).next()?,
+        None => rest.split([' ', '\n', ';', '&', '|', '\t', ')']).next()?,
+    };
+    let is_plain = !directory.contains(['$', '*', '?', '`', '\\']);
+    (directory.starts_with('/') && directory.len() > 1 && directory.len() <= MAX_LEN && is_plain)
+        .then_some(directory)
 }
 
 /// One step after another until nothing changes: dropping `x/..` can bring quotes or spaces to the ends. Each step
@@ -338,6 +381,43 @@ mod tests {
             ("/a/b", None, "/a/b"),
         ] {
             assert_eq!(relative(path, dir), expected, "{path:?} from {dir:?}");
+        }
+    }
+
+    #[test]
+    fn directories_stated_in_prompts() {
+        for (text, expected) in [
+            ("Working directory: /home/kim/app\nPlatform: linux", Some("/home/kim/app")),
+            ("You help. Working directory: /home/kim/app. Tools: a, b.", Some("/home/kim/app")),
+            ("Agent. cwd=/home/kim/app (Linux)", Some("/home/kim/app")),
+            ("<env>\n  <cwd>/home/kim/my app</cwd>\n</env>", Some("/home/kim/my app")),
+            ("- **Current working directory**: `/home/kim/my app`", Some("/home/kim/my app")),
+            ("# Current Working Directory (/home/kim/app) Files", Some("/home/kim/app")),
+            ("Primary working directory: C:\\Users\\kim\\app", Some("C:\\Users\\kim\\app")),
+            ("The working directory is /srv/my app", Some("/srv/my app")),
+            ("<uploaded_files>\n/testbed\n</uploaded_files>", Some("/testbed")),
+            ("The repository is in /home/kim/app. Please fix it.", Some("/home/kim/app")),
+            ("Paths are relative to the working directory.", None),
+            ("Working directory: ./app", None),
+            ("Set cwd to where you are. /etc is not it", None),
+            ("", None),
+        ] {
+            assert_eq!(stated_directory(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn directories_entered_by_scripts() {
+        for (script, expected) in [
+            ("cd /home/kim/app && ls", Some("/home/kim/app")),
+            ("cd '/home/kim/my app'\nls", Some("/home/kim/my app")),
+            ("cd /x;ls", Some("/x")),
+            ("cd sub && ls", None),
+            ("cd \"$DIR\" && ls", None),
+            ("cd / && ls", None),
+            ("ls && cd /x", None),
+        ] {
+            assert_eq!(entered_directory(script), expected, "{script:?}");
         }
     }
 

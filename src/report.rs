@@ -1,1 +1,113 @@
-//! Views of a run.
+//! Views of a run: a table for people, CSV and JSON for programs.
+//!
+//! Pure: rows in, text out; who prints it and where is not known here. All three start from the same rows and the same
+//! pooled values, so they cannot disagree.
+
+use crate::aggregate::Aggregate;
+use crate::results::RunOutput;
+use crate::results::files::{decimal, write_csv};
+use serde_json::{Number, Value, json};
+use std::io;
+
+pub mod rank;
+pub mod table;
+pub mod text;
+
+/// What a report looks like.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Format {
+    /// For people.
+    Table,
+    /// The summary rows.
+    Csv,
+    /// Manifest, summary rows and difference rows as one document.
+    Json,
+}
+
+/// What the surroundings ask of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Look<'a> {
+    /// Columns of the terminal; at least 80 are used.
+    pub width: usize,
+    /// Whether ANSI colors may be used.
+    pub color: bool,
+    /// Where the result files went, when they were written.
+    pub saved: Option<&'a str>,
+}
+
+/// A run as text, with a final newline.
+pub fn render(
+    format: Format,
+    output: &RunOutput,
+    aggregate: &Aggregate,
+    look: Look<'_>,
+) -> io::Result<String> {
+    match format {
+        Format::Table => Ok(table::render(output, aggregate, look)),
+        Format::Csv => {
+            let mut bytes = Vec::new();
+            write_csv(&mut bytes, &aggregate.summary)?;
+            String::from_utf8(bytes).map_err(io::Error::other)
+        }
+        Format::Json => json(output, aggregate),
+    }
+}
+
+fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
+    let mut document = json!({
+        "manifest": output.manifest,
+        "summary": aggregate.summary,
+        "differences": aggregate.differences,
+    });
+    round(&mut document);
+    let text = serde_json::to_string_pretty(&document)?;
+    Ok(text::escape_json(&text) + "\n")
+}
+
+/// Numbers as the CSV files show them.
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().and_then(|number| decimal(number).parse().ok());
+            *value = rounded.and_then(Number::from_f64).map_or(Value::Null, Value::Number);
+        }
+        Value::Array(items) => items.iter_mut().for_each(round),
+        Value::Object(fields) => fields.values_mut().for_each(round),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::aggregate::aggregate;
+    use crate::results::files::sample::run;
+
+    const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
+
+    #[test]
+    fn json_is_one_document_with_the_numbers_of_the_csv() {
+        let output = run(3);
+        let text = render(Format::Json, &output, &aggregate(&output), LOOK).unwrap();
+        assert!(text.ends_with("}\n") && !text.contains('\u{202e}'), "bidi characters are escaped");
+        let document: Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(document["manifest"]["worst_losses"][1]["value"], "src/a\u{202e}.rs");
+        assert_eq!(document["summary"].as_array().map(Vec::len), Some(4));
+        assert_eq!(document["summary"][1]["structural_survival"].to_string(), "0.6");
+        assert_eq!(document["summary"][0]["cost_units"].to_string(), "0.9");
+        assert_eq!(document["summary"][0]["files_read"], Value::Null);
+        assert_eq!(document["differences"][0]["strategy_b"], "narrative");
+    }
+
+    #[test]
+    fn csv_holds_the_summary_rows() {
+        let output = run(3);
+        let text = render(Format::Csv, &output, &aggregate(&output), LOOK).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines.len(), 5);
+        assert!(
+            lines[0].starts_with("profile,strategy,window,n_sessions,n_exercised,n_not_exercised,n_failed,")
+        );
+        assert!(lines[1].starts_with("standard,structured,cycles,4,3,1,0,3,"), "{}", lines[1]);
+    }
+}

@@ -22,7 +22,7 @@ use crate::summarize::{ListForm, Summarizer};
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
 use rayon::prelude::*;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -243,7 +243,7 @@ fn session(
             };
             // Facts are extracted only for sessions that are compacted at all.
             if !locked.cuts.is_empty() && facts.is_none() {
-                facts = Some(FactSet::extract(transcript));
+                facts = Some(FactSet::extract(transcript, &effects));
             }
             for strategy in &settings.strategies {
                 let plan = Plan {
@@ -355,7 +355,7 @@ fn auto_window(transcript: &Transcript) -> (u64, WindowSource) {
 
 /// Recorded prompt tokens against counted ones, at the last reply with usage before any recorded compaction.
 fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> Option<f64> {
-    if transcript.starts_compacted {
+    if transcript.starts_compacted || transcript.starts_midway {
         return None;
     }
     let end = transcript.recorded.first().map_or(transcript.messages.len(), |recorded| recorded.before.get());
@@ -416,7 +416,7 @@ impl Scene<'_> {
         let turns = self.prepared.terrain.requests().max(1) as f64;
         let turn = self.prepared.view.tokens.total() as f64 / turns;
         let mut previous_summary = None;
-        let mut lost: FxHashMap<u32, ()> = FxHashMap::default();
+        let mut lost: FxHashSet<u32> = FxHashSet::default();
         let mut rows: Vec<CycleRow> = Vec::with_capacity(result.cycles.len());
         for (index, trace) in result.cycles.iter().enumerate() {
             let number = index as u32 + 1;
@@ -559,7 +559,10 @@ impl Scene<'_> {
             request_absent: score.broken.request_absent,
             summary_after_tail: score.broken.summary_after_tail,
             over_budget: summary > budget,
-            no_gain: compacts && trace.tokens_after >= trace.tokens_before,
+            // Compacting a finished context again is not meant to gain anything.
+            no_gain: compacts
+                && trace.tokens_after >= trace.tokens_before
+                && (self.plan.mode == Mode::Grow || number == 1),
             unfit: trace.cut.unfit,
             late_trigger: trace.cut.late,
             ..CycleRow::default()
@@ -598,13 +601,13 @@ impl Scene<'_> {
                 author: fact.author.name().to_owned(),
                 location: fate.location.name().to_owned(),
                 tier: fate.tier.name().to_owned(),
-                mentions_later: self.later(fate, trace),
+                mentions_later: self.later(*fate, trace),
             });
         }
     }
 
     /// Mentions in the log after a cycle.
-    fn later(&self, fate: &Fate, trace: &CycleTrace) -> u64 {
+    fn later(&self, fate: Fate, trace: &CycleTrace) -> u64 {
         let end = MessageIdx::new(trace.cut.trigger);
         let mentions = self.facts.facts.get(fate.id.0 as usize).map_or(&[][..], |fact| &fact.mentions);
         mentions.len() as u64 - mentions.partition_point(|at| *at < end) as u64
@@ -616,15 +619,15 @@ impl Scene<'_> {
         score: &CycleScore,
         trace: &CycleTrace,
         number: u32,
-        lost: &mut FxHashMap<u32, ()>,
+        lost: &mut FxHashSet<u32>,
         outcome: &mut SessionOutcome,
     ) {
         for fate in score.fates.iter().filter(|fate| fate.at_risk && !fate.tier.is_present()) {
-            if lost.insert(fate.id.0, ()).is_some() {
+            if !lost.insert(fate.id.0) {
                 continue;
             }
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
-            let later = self.later(fate, trace);
+            let later = self.later(*fate, trace);
             let damage = match fate.tier {
                 Match::Contradicted => "contradicted",
                 Match::Mutated => "mutated",

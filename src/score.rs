@@ -5,7 +5,7 @@
 //! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
 
 use crate::context::{Context, Entry};
-use crate::facts::{FactClass, FactId, FactSet, Match};
+use crate::facts::{Fact, FactClass, FactId, FactSet, Match};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Transcript};
 use rustc_hash::FxHashSet;
@@ -263,16 +263,29 @@ impl<'a> Scorer<'a> {
                     .any(|at| kept.get(at.get()).copied().unwrap_or(false))
             })
         };
-        self.facts
-            .facts
-            .iter()
+        let all = &self.facts.facts;
+        all.iter()
             .enumerate()
-            .filter_map(|(index, fact)| Some((FactId(index as u32), fact.superseded?)))
-            .filter(|(_, (from, _))| *from < prefix_end)
-            .filter(|(old, (_, new))| {
-                found.get(*old).is_present() && !found.get(*new).is_present() && !in_tail(*new)
+            .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
+            .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
+            .filter(|(_, fact)| {
+                self.successor(fact, prefix_end)
+                    .is_some_and(|new| !found.get(new).is_present() && !in_tail(new))
             })
             .count() as u64
+    }
+
+    /// What stands for a superseded fact at a prefix: the end of its chain of successors.
+    fn successor(&self, fact: &Fact, prefix_end: MessageIdx) -> Option<FactId> {
+        let mut current = None;
+        let mut next = fact.superseded;
+        // A chain is no longer than the facts there are; the bound guards against a loop.
+        for _ in 0..self.facts.facts.len() {
+            let Some((_, id)) = next.filter(|(from, _)| *from < prefix_end) else { break };
+            current = Some(id);
+            next = self.facts.facts.get(id.0 as usize).and_then(|fact| fact.superseded);
+        }
+        current
     }
 
     /// True paths of one list: live files of the prefix with an operation in the compacted part.
@@ -354,3 +367,6 @@ impl<'a> PathSet<'a> {
         if only_read { self.read.contains(path) } else { self.modified.contains(path) }
     }
 }
+
+#[cfg(test)]
+mod tests;

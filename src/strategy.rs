@@ -221,7 +221,7 @@ fn within(
     // Counts do not add up exactly at the joins, and a model may not keep to its budget: ask again, then cut.
     for _ in 0..2 {
         if inner == 0 {
-            return Err(SummarizeError::BudgetTooSmall { budget: request.budget }.to_string());
+            break;
         }
         body = write(inner).map_err(|error| error.to_string())?;
         if body.trim().is_empty() {
@@ -234,7 +234,7 @@ fn within(
         }
         inner = inner.saturating_sub(tokens - request.budget);
     }
-    let mut room = inner;
+    let mut room = request.budget.saturating_sub(wrapper);
     while let Some(short) = cut_to(&body, room, tokenizer) {
         let text = rules.wrap(&short);
         let tokens = tokenizer.count(&text);

@@ -62,6 +62,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
         context_window: None,
         tool_schema: None,
         starts_compacted: false,
+        starts_midway: false,
     };
     assert_eq!(transcript.check(), Vec::<String>::new());
     transcript

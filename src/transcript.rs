@@ -254,6 +254,8 @@ pub struct Transcript {
     pub tool_schema: Option<String>,
     /// True when the log begins with a summary of something that is not in it (that summary is message 0).
     pub starts_compacted: bool,
+    /// True when the first record names a parent that is not in the file: the model's context held more than the log.
+    pub starts_midway: bool,
 }
 
 impl Transcript {

@@ -4,7 +4,7 @@ use crate::results::files::sample::{cycle, plan, run, session};
 
 fn output(plans: Vec<(SessionRow, CycleRow)>) -> RunOutput {
     let (sessions, cycles) = plans.into_iter().unzip();
-    RunOutput { sessions, cycles, ..RunOutput::default() }
+    RunOutput { cycles, sessions, ..RunOutput::default() }
 }
 
 fn difference<'a>(aggregate: &'a Aggregate, a: &str, b: &str, metric: &str) -> &'a DifferenceRow {
@@ -24,7 +24,7 @@ fn macro_and_micro_are_worked_by_hand() {
     let pooled = aggregate(&output(vec![(large, large_cycle), small]));
     let [row] = pooled.summary.as_slice() else { panic!("one contender") };
     assert_eq!((row.n_sessions, row.n_exercised, row.n_cycles, row.files_modified_n), (2, 2, 2, 2));
-    assert!((row.files_modified.unwrap() - (0.9 + 0.25) / 2.0).abs() < 1e-12);
+    assert!((row.files_modified.unwrap() - f64::midpoint(0.9, 0.25)).abs() < 1e-12);
     assert_eq!(row.files_modified_micro, Some(91.0 / 104.0));
     assert_eq!((row.files_modified_kept, row.files_modified_total), (91, 104));
     assert_eq!((row.lexical_survival, row.lexical_survival_low), (Some(0.5), None));

@@ -1,14 +1,14 @@
 //! Commands, checks and todo items: what the agent ran and what it planned, from calls and results.
 //!
-//! * **Command**: every shell command that was answered or left open, as run; its canonical value is the first line of
-//!   the script with white space squeezed, cut at 200 characters. The same value is one fact with its outcomes over
-//!   time. In a text it is recognised by its **head**: the first simple command that does something (`cd`, `export`,
+//! * **Command**: every shell command that was answered or left open, as run; its canonical value is the script with
+//!   white space squeezed, cut at 200 characters. The same value is one fact with its outcomes over time. In a text it is recognised by its **head**: the first simple command that does something (`cd`, `export`,
 //!   `set`, `source`, assignments and wrappers such as `sudo`, `time`, `env`, `timeout N` stand back), up to the
 //!   first shell operator, redirection or quoted argument, at most six words. A head that is one very common or very
 //!   short word (`ls`, `pwd`, `make`) cannot be told from prose: unadjudicable.
-//! * **Check**: a command whose head runs tests, a build, a linter or a type checker, recognised by program and
-//!   subcommand. A fact is one *outcome* of one head; the next different outcome of the same head supersedes it.
-//!   It is present in a text when head and outcome stand in one unit.
+//! * **Check**: a command that verifies: some simple command of the script runs tests, a build, a linter or a type
+//!   checker, recognised by program and subcommand. Such a script is a check and not also a command. Its state is the
+//!   latest outcome; another script with the same head supersedes it. It is present in a text when the head of its
+//!   first check and the outcome stand in one unit.
 //! * **Todo**: one fact per item of the agent's todo tool, known by its id or its text, with its states over time.
 //!   A list that is replaced cancels the unfinished items it no longer holds.
 
@@ -20,6 +20,8 @@ use rustc_hash::FxHashMap;
 
 /// Longest canonical command, in characters.
 const COMMAND_CHARS: usize = 200;
+/// Characters of a script that are looked at, here-documents aside.
+const MAX_SCANNED: usize = 4_000;
 /// Most words of a command head.
 const HEAD_WORDS: usize = 6;
 
@@ -61,50 +63,40 @@ fn run(
     checks: &mut FxHashMap<String, usize>,
 ) {
     let value = canonical(script);
-    if value.is_empty() {
+    if value.is_empty() || only_patches(script) {
         return;
     }
-    let head = head(script);
     let outcome = step.outcome().unwrap_or(Outcome::Unknown);
     let at = step.result_at.unwrap_or(step.call_at);
-    let index = *commands.entry(value.clone()).or_insert_with(|| {
-        let mut fact = new_fact(FactClass::Command, value, step.call_at);
+    let check = check_heads(script).into_iter().next();
+    let known = match &check {
+        // The latest run of a check says how things stand: another script with the same head makes a fact of its own.
+        Some(head) => checks
+            .get(head)
+            .copied()
+            .filter(|index| drafts.get(*index).is_some_and(|draft| draft.fact.value == value)),
+        None => commands.get(&value).copied(),
+    };
+    let index = known.unwrap_or_else(|| {
+        let (class, head) = match &check {
+            Some(head) => (FactClass::Check, head.clone()),
+            None => (FactClass::Command, head(script)),
+        };
+        let mut fact = new_fact(class, value.clone(), step.call_at);
         fact.unadjudicable = is_common(&head);
-        let form = Form::Atom { surfaces: vec![head.clone()], border: Border::Name, label: None };
+        let form = if class == FactClass::Check {
+            checks.insert(head.clone(), drafts.len());
+            Form::Check { head }
+        } else {
+            commands.insert(value, drafts.len());
+            Form::Atom { surfaces: vec![head], border: Border::Name, label: None }
+        };
         drafts.push(Draft { fact, form });
         drafts.len() - 1
     });
     if let Some(draft) = drafts.get_mut(index) {
         draft.fact.mentions.extend([step.call_at, at]);
         push_state(&mut draft.fact.states, at, State::Outcome(outcome));
-    }
-    if step.result_at.is_none() {
-        return; // never answered: it verified nothing
-    }
-    for check in check_heads(script) {
-        let known = checks.get(&check).copied();
-        let same = known.is_some_and(|index| {
-            drafts.get(index).is_some_and(|draft| {
-                draft.fact.states.last().is_some_and(|(_, state)| *state == State::Outcome(outcome))
-            })
-        });
-        if same {
-            if let Some(draft) = known.and_then(|index| drafts.get_mut(index)) {
-                draft.fact.mentions.extend([step.call_at, at]);
-            }
-            continue;
-        }
-        let word = match outcome {
-            Outcome::Ok => "ok",
-            Outcome::Failed => "failed",
-            Outcome::Unknown => "unknown",
-        };
-        let mut fact = new_fact(FactClass::Check, format!("{check}: {word}"), step.call_at);
-        fact.mentions.push(at);
-        fact.states.push((at, State::Outcome(outcome)));
-        fact.unadjudicable = is_common(&check);
-        drafts.push(Draft { fact, form: Form::Check { head: check.clone() } });
-        checks.insert(check, drafts.len() - 1);
     }
 }
 
@@ -114,11 +106,21 @@ fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: Stat
     }
 }
 
-/// Canonical value of a script: its first line with content, white space squeezed, at most 200 characters.
+/// True for a script that does nothing but apply a patch: a file tool in the dress of a command.
+fn only_patches(script: &str) -> bool {
+    script.contains("apply_patch")
+        && simple_commands(script).iter().all(|words| {
+            program(words).first().is_none_or(|first| {
+                matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
+            })
+        })
+}
+
+/// Canonical value of a script: the whole of it with white space squeezed, at most 200 characters.
 pub(super) fn canonical(script: &str) -> String {
-    let line = script.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#'));
-    let line = line.or_else(|| script.lines().map(str::trim).find(|line| !line.is_empty()));
-    collapse(line.unwrap_or("")).chars().take(COMMAND_CHARS).collect()
+    // Squeezing a long here-document costs more than what of it can be kept.
+    let head: String = script.chars().take(COMMAND_CHARS * 4).collect();
+    collapse(&head).chars().take(COMMAND_CHARS).collect()
 }
 
 /// Programs that only prepare the one that follows.
@@ -150,7 +152,7 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
     };
     while let Some(c) = chars.next() {
         seen += 1;
-        if seen > 4_000 {
+        if seen > MAX_SCANNED {
             break;
         }
         if let Some(open) = quote {
@@ -193,7 +195,14 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
                 }
                 flush(&mut word, &mut words, cut);
                 if c == '<' && chars.peek() == Some(&'<') {
-                    break; // a here-document follows
+                    chars.next();
+                    skip_document(&mut chars);
+                    flush(&mut word, &mut words, cut);
+                    if !words.is_empty() {
+                        out.push(std::mem::take(&mut words));
+                    }
+                    cut = false;
+                    continue;
                 }
                 if chars.peek() == Some(&'>') {
                     chars.next();
@@ -221,6 +230,32 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
         out.push(words);
     }
     out
+}
+
+/// Skips a here-document after its `<<`: the rest of the line is lost with it, the script goes on after the line that
+/// is the delimiter. A here-string (`<<<`) is one word.
+fn skip_document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
+    if chars.peek() == Some(&'<') {
+        chars.next();
+        while chars.peek().is_some_and(|c| !matches!(c, '\n' | ';' | '|' | '&')) {
+            chars.next();
+        }
+        return;
+    }
+    let line: String = chars.by_ref().take_while(|c| *c != '\n').collect();
+    let delimiter =
+        line.trim_start_matches(['-', ' ']).split(|c: char| c.is_whitespace() || ";&|>)".contains(c)).next();
+    let delimiter = delimiter.unwrap_or("").replace(['\'', '"', '\\'], "");
+    let mut row = String::new();
+    for c in chars.by_ref() {
+        if c != '\n' {
+            row.push(c);
+        } else if row.trim() == delimiter {
+            return;
+        } else {
+            row.clear();
+        }
+    }
 }
 
 /// The words of a simple command without assignments, wrappers and their options.
@@ -650,7 +685,7 @@ mod tests {
 
     #[test]
     fn canonical_commands_are_one_squeezed_line() {
-        assert_eq!(canonical("# build\n  cargo   build  \ncargo test"), "cargo build");
+        assert_eq!(canonical("cargo   build  \n cargo test"), "cargo build cargo test");
         assert_eq!(canonical(""), "");
         assert_eq!(canonical(&"é".repeat(500)).chars().count(), 200);
     }

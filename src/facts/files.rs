@@ -2,22 +2,25 @@
 //!
 //! Built from calls paired with their results:
 //!
-//! * A failed, refused or unanswered call did nothing. A failed shell script did what its simple commands before the
-//!   last one say: the last one is what failed. An outcome the log does not state counts as done.
+//! * A failed, refused or unanswered call did nothing. Of a failed shell script, [`evidence::happened`] tells the parts
+//!   that were done before. An outcome the log does not state counts as done.
 //! * A state holds from the message of the *result* on; the birth is the message of the call, which names the path.
 //! * Read then modified is modified, and no later read takes that back. A write of an unknown path creates the file,
-//!   unless the result says that it replaced one; a write of a known path modifies it; a created file stays created.
-//! * A rename moves the identity: one entry, its history kept, the old name remembered. A file that was only read and
-//!   then renamed is `file.renamed`; a modified or created one keeps its state under the new name.
+//!   unless its result or an earlier listing shows that it existed; what the session created stays created.
+//! * A rename moves the identity: one entry, its history kept, the old name remembered. It is `file.renamed` from then
+//!   on, whatever is done to its content, until it is moved back. Moved over a known file it is that file's new
+//!   content, and the moved one is gone.
 //! * A deleted file leaves the live list, not the history; a later write revives it.
 //! * Deleting or moving a directory applies to every known live file under it. A path that no other operation names
 //!   and whose last component has no dot (`dist`, `node_modules`) is taken for a directory then, and makes no entry.
 
 use super::{Author, Draft, Fact, FactClass, Form, State, Step};
 use crate::fileops::{Confidence, FileOp, OpKind};
-use crate::transcript::{MessageIdx, Outcome};
-use rustc_hash::FxHashMap;
+use crate::transcript::MessageIdx;
+use evidence::{Seen, happened};
 use std::collections::BTreeMap;
+
+mod evidence;
 
 /// One file of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,9 +84,9 @@ impl Ledger {
         paths
     }
 
-    /// Live files whose content the session wrote: modified or created.
+    /// Live files that the session changed: modified, created or renamed.
     pub fn modified_at(&self, prefix_end: MessageIdx) -> Vec<&str> {
-        self.paths_at(prefix_end, &[FactClass::FileModified, FactClass::FileCreated])
+        self.paths_at(prefix_end, &[FactClass::FileModified, FactClass::FileCreated, FactClass::FileRenamed])
     }
 
     /// Live files that were read and not written.
@@ -101,13 +104,45 @@ impl Ledger {
     }
 }
 
+/// What is known of a file besides its names.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Condition {
+    /// Read, modified or created: what happened to its content, moves and removal aside.
+    content: FactClass,
+    renamed: bool,
+    deleted: bool,
+}
+
+impl Condition {
+    fn of(content: FactClass) -> Self {
+        Self { content, renamed: false, deleted: false }
+    }
+
+    fn class(self) -> FactClass {
+        match self {
+            Self { deleted: true, .. } => FactClass::FileDeleted,
+            Self { renamed: true, .. } => FactClass::FileRenamed,
+            Self { content, .. } => content,
+        }
+    }
+
+    /// Content was written: what the session created stays created.
+    fn written(self) -> Self {
+        let content = match self.content {
+            FactClass::FileCreated => FactClass::FileCreated,
+            _ => FactClass::FileModified,
+        };
+        Self { content, deleted: false, ..self }
+    }
+}
+
 struct Builder {
     files: Vec<FileEntry>,
     births: Vec<MessageIdx>,
+    conditions: Vec<Condition>,
     /// Current owner of each path, live or deleted; ordered, so that the files of a directory are a range.
     by_path: BTreeMap<String, usize>,
-    /// State before a deletion, to revive it.
-    before: FxHashMap<usize, FactClass>,
+    seen: Seen,
 }
 
 /// Builds the ledger and the file facts.
@@ -115,22 +150,21 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
     let mut builder = Builder {
         files: Vec::new(),
         births: Vec::new(),
+        conditions: Vec::new(),
         by_path: BTreeMap::new(),
-        before: FxHashMap::default(),
+        seen: Seen::in_results(steps),
     };
     // Operations take effect in the order of their results.
     let mut order: Vec<usize> = (0..steps.len()).filter(|i| !steps[*i].effect.ops.is_empty()).collect();
     order.sort_by_key(|i| (steps[*i].result_at, *i));
     for index in order {
         let step = &steps[index];
-        let (Some(outcome), Some(result_at)) = (step.outcome(), step.result_at) else { continue };
-        let last = step.effect.steps.max(1) - 1;
-        let shell = step.effect.command.is_some();
-        for op in &step.effect.ops {
-            if outcome == Outcome::Failed && (!shell || op.step >= last) {
-                continue;
+        let (Some(result), Some(at)) = (step.result, step.result_at) else { continue };
+        let happened = happened(step.effect, result);
+        for (op, happened) in step.effect.ops.iter().zip(happened) {
+            if happened {
+                builder.apply(op, step.call_at, at, &result.text);
             }
-            builder.apply(op, step.call_at, result_at, step.result.map_or("", |result| result.text.as_str()));
         }
     }
     for (index, (file, birth)) in builder.files.iter().zip(&builder.births).enumerate() {
@@ -161,39 +195,29 @@ impl Builder {
         }
         match &op.kind {
             OpKind::Read => self.set(op, call_at, at, |known| match known {
-                None => FactClass::FileRead,
-                // It is there again, so somebody put it back.
-                Some((FactClass::FileDeleted, before)) => before.unwrap_or(FactClass::FileRead),
-                Some((state, _)) => state,
+                None => Condition::of(FactClass::FileRead),
+                // Where it was deleted it is there again, so somebody put it back.
+                Some(known) => Condition { deleted: false, ..known },
             }),
-            OpKind::Edit => self.set(op, call_at, at, |known| match known {
-                Some((FactClass::FileCreated, _)) => FactClass::FileCreated,
-                Some((FactClass::FileDeleted, Some(FactClass::FileCreated))) => FactClass::FileCreated,
-                _ => FactClass::FileModified,
-            }),
-            OpKind::Write => {
-                let replaced = says_replaced(result);
-                self.set(op, call_at, at, |known| match known {
-                    None if replaced => FactClass::FileModified,
-                    None | Some((FactClass::FileCreated, _)) => FactClass::FileCreated,
-                    Some((FactClass::FileDeleted, Some(FactClass::FileCreated))) => FactClass::FileCreated,
-                    Some(_) => FactClass::FileModified,
-                });
+            OpKind::Edit => {
+                // What an append finds under a scratch directory the session put there itself; elsewhere agents
+                // append to files that exist.
+                let makes = op.marks.appends && is_scratch(&op.path) && !self.seen.before(&op.path, at);
+                let new = if makes { FactClass::FileCreated } else { FactClass::FileModified };
+                self.set(op, call_at, at, |known| known.map_or(Condition::of(new), Condition::written));
             }
-            OpKind::Create => self.set(op, call_at, at, |known| match known {
-                // `touch` and a patch that adds say "new", but the log has seen the file: it was there.
-                Some((FactClass::FileRead | FactClass::FileModified | FactClass::FileRenamed, _)) => {
-                    FactClass::FileModified
-                }
-                Some((FactClass::FileDeleted, Some(FactClass::FileRead | FactClass::FileModified))) => {
-                    FactClass::FileModified
-                }
-                _ => FactClass::FileCreated,
-            }),
+            OpKind::Write | OpKind::Create => {
+                let existed = op.kind == OpKind::Write && says_replaced(result)
+                    || !says_created(result) && self.seen.before(&op.path, at);
+                let new = if existed { FactClass::FileModified } else { FactClass::FileCreated };
+                self.set(op, call_at, at, |known| known.map_or(Condition::of(new), Condition::written));
+            }
             OpKind::Delete => {
                 let under = self.under(&op.path);
                 let known = self.by_path.contains_key(&op.path);
-                if known || (under.is_empty() && looks_like_file(op)) {
+                // `rm -f` of what nobody has seen most likely removed nothing.
+                let is_seen = known || !op.marks.forced || self.seen.until(&op.path, at);
+                if known || (under.is_empty() && is_seen && looks_like_file(op)) {
                     self.delete(op, call_at, at);
                 }
                 for (path, _) in under {
@@ -214,15 +238,13 @@ impl Builder {
         }
     }
 
-    /// Known files under a directory, not the path itself.
+    /// Known live files under a directory, not the path itself.
     fn under(&self, dir: &str) -> Vec<(String, usize)> {
         let prefix = format!("{}/", dir.trim_end_matches('/'));
         self.by_path
             .range(prefix.clone()..)
             .take_while(|(path, _)| path.starts_with(&prefix))
-            .filter(|(_, index)| {
-                self.files[**index].ops.last().is_some_and(|(_, state)| *state != FactClass::FileDeleted)
-            })
+            .filter(|(_, index)| !self.conditions[**index].deleted)
             .map(|(path, index)| (path.clone(), *index))
             .collect()
     }
@@ -232,56 +254,62 @@ impl Builder {
         op: &FileOp,
         call_at: MessageIdx,
         at: MessageIdx,
-        next: impl FnOnce(Option<(FactClass, Option<FactClass>)>) -> FactClass,
+        next: impl FnOnce(Option<Condition>) -> Condition,
     ) {
         let known = self.by_path.get(&op.path).copied();
-        let state = known.and_then(|index| {
-            let state = self.files[index].ops.last()?.1;
-            Some((state, self.before.get(&index).copied()))
-        });
-        let next = next(state);
-        let index = known.unwrap_or_else(|| self.open(&op.path, call_at, at));
+        let next = next(known.map(|index| self.conditions[index]));
+        let index = known.unwrap_or_else(|| self.open(&op.path, next, call_at, at));
+        self.settle(index, next, op, call_at, at);
+    }
+
+    fn settle(&mut self, index: usize, next: Condition, op: &FileOp, call_at: MessageIdx, at: MessageIdx) {
+        self.conditions[index] = next;
         self.touch(index, op, call_at, at);
         let file = &mut self.files[index];
-        if file.ops.last().is_none_or(|(_, state)| *state != next) {
-            file.ops.push((at, next));
+        if file.ops.last().is_none_or(|(_, class)| *class != next.class()) {
+            file.ops.push((at, next.class()));
         }
     }
 
     fn delete(&mut self, op: &FileOp, call_at: MessageIdx, at: MessageIdx) {
-        if let Some(index) = self.by_path.get(&op.path)
-            && let Some((_, state)) = self.files[*index].ops.last()
-            && *state != FactClass::FileDeleted
-        {
-            self.before.insert(*index, *state);
-        }
-        self.set(op, call_at, at, |_| FactClass::FileDeleted);
+        self.set(op, call_at, at, |known| Condition {
+            deleted: true,
+            ..known.unwrap_or(Condition::of(FactClass::FileRead))
+        });
     }
 
     fn rename(&mut self, op: &FileOp, to: &str, call_at: MessageIdx, at: MessageIdx) {
         if to.is_empty() || op.path == to {
             return;
         }
-        self.set(op, call_at, at, |known| match known {
-            Some((state @ (FactClass::FileModified | FactClass::FileCreated), _)) => state,
-            Some((FactClass::FileDeleted, Some(before))) => before,
-            _ => FactClass::FileRenamed,
+        let target = self.by_path.get(to).copied().filter(|index| !self.conditions[*index].deleted);
+        if let Some(target) = target {
+            // New content for a file that stays (`sort a > b && mv b a`); the one that brought it is gone.
+            let next = self.conditions[target].written();
+            self.settle(target, next, op, call_at, at);
+            if self.by_path.contains_key(&op.path) {
+                self.delete(op, call_at, at);
+            }
+            return;
+        }
+        self.set(op, call_at, at, |known| Condition {
+            renamed: true,
+            deleted: false,
+            ..known.unwrap_or(Condition::of(FactClass::FileRead))
         });
         let Some(index) = self.by_path.remove(&op.path) else { return };
-        // What stood at the target is gone.
-        if let Some(old) = self.by_path.insert(to.to_owned(), index)
-            && old != index
-            && self.files[old].ops.last().is_some_and(|(_, state)| *state != FactClass::FileDeleted)
-        {
-            self.files[old].ops.push((at, FactClass::FileDeleted));
-            self.touch(old, op, call_at, at);
-        }
+        self.by_path.insert(to.to_owned(), index);
         let file = &mut self.files[index];
         to.clone_into(&mut file.path);
         file.names.push((at, to.to_owned()));
+        if file.names.first().is_some_and(|(_, first)| first == to) {
+            // Back where it was.
+            let next = Condition { renamed: false, ..self.conditions[index] };
+            self.settle(index, next, op, call_at, at);
+        }
     }
 
-    fn open(&mut self, path: &str, call_at: MessageIdx, at: MessageIdx) -> usize {
+    fn open(&mut self, path: &str, condition: Condition, call_at: MessageIdx, at: MessageIdx) -> usize {
         let index = self.files.len();
         self.files.push(FileEntry {
             path: path.to_owned(),
@@ -292,6 +320,7 @@ impl Builder {
             fact: None,
         });
         self.births.push(call_at);
+        self.conditions.push(condition);
         self.by_path.insert(path.to_owned(), index);
         index
     }
@@ -314,11 +343,16 @@ fn looks_like_file(op: &FileOp) -> bool {
     dot || op.confidence == Confidence::Tool
 }
 
+fn is_scratch(path: &str) -> bool {
+    ["/tmp/", "/var/tmp/", "/private/tmp/", "/var/folders/", "/dev/shm/"]
+        .iter()
+        .any(|start| path.starts_with(start))
+}
+
 /// Does the result of a write say that it replaced an existing file?
 fn says_replaced(result: &str) -> bool {
     let head: String = result.chars().take(300).collect::<String>().to_lowercase();
-    let created = head.contains("created") || head.contains("new file");
-    !created
+    !says_created(result)
         && [
             "has been updated",
             "overwrote",
@@ -332,3 +366,12 @@ fn says_replaced(result: &str) -> bool {
         .iter()
         .any(|words| head.contains(words))
 }
+
+/// Does the result of a write say that the file is new?
+fn says_created(result: &str) -> bool {
+    let head: String = result.chars().take(300).collect::<String>().to_lowercase();
+    head.contains("created") || head.contains("new file")
+}
+
+#[cfg(test)]
+mod tests;

@@ -132,7 +132,7 @@ pub(super) struct Lookup {
     quantities: FxHashMap<(String, &'static str), Vec<(u32, String, String)>>,
     sentences: Vec<SentenceNeedle>,
     /// Per check head: facts with their outcome.
-    checks: Vec<Vec<(u32, Outcome)>>,
+    checks: Vec<Vec<(u32, Vec<(MessageIdx, Outcome)>)>>,
     /// Path tokens of the log that end in a known basename but are no path of the ledger, with their first message.
     strays: FxHashMap<u64, MessageIdx>,
 }
@@ -200,12 +200,12 @@ impl Lookup {
                         lookup.checks.push(Vec::new());
                         lookup.add_phrase(head, Needle::Check(slot), Border::Name);
                     }
-                    let outcome = match fact.states.first() {
-                        Some((_, State::Outcome(outcome))) => *outcome,
-                        _ => Outcome::Unknown,
-                    };
+                    let outcomes = fact.states.iter().filter_map(|(at, state)| match state {
+                        State::Outcome(outcome) => Some((*at, *outcome)),
+                        State::File(_) | State::Todo(_) => None,
+                    });
                     if let Some(list) = lookup.checks.get_mut(slot as usize) {
-                        list.push((id, outcome));
+                        list.push((id, outcomes.collect()));
                     }
                 }
             }
@@ -453,7 +453,8 @@ impl<'a> Walk<'a> {
         let held = entities.count_ones();
         let kept = held == wanted && seen * 4 >= total * 3 && (total > 0 || wanted > 0);
         let part = total > 0 && seen * 100 >= total * 35 || held > 0;
-        if !part {
+        // A mention is an exact match: what stands only in part matters for a summary, not for the log.
+        if !part || self.record && !kept {
             return;
         }
         let fact = needle.fact;
@@ -524,11 +525,14 @@ impl<'a> Walk<'a> {
     fn judge_check(&mut self, check: u32, unit: &str) {
         let Some(outcomes) = self.lookup.checks.get(check as usize) else { return };
         let said = said_outcome(unit);
-        for (fact, outcome) in outcomes {
+        for (fact, states) in outcomes {
+            let now = states.partition_point(|(at, _)| *at < self.end);
+            let outcome =
+                now.checked_sub(1).and_then(|last| states.get(last)).map_or(Outcome::Unknown, |it| it.1);
             let strength = match (outcome, said) {
                 (Outcome::Unknown, _) => Match::Exact,
                 (_, None) => Match::LabelOnly,
-                (outcome, Some(said)) if *outcome == said => Match::Exact,
+                (outcome, Some(said)) if outcome == said => Match::Exact,
                 _ => Match::Contradicted,
             };
             if strength == Match::Exact || !self.record {
@@ -593,11 +597,10 @@ impl Sink for Walk<'_> {
 
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
         match self.lookup.needles.get(phrase as usize) {
-            Some(Needle::Atom { fact, strength }) => {
-                if !self.record || *strength == Match::Exact {
-                    self.hit(*fact, *strength);
-                }
+            Some(Needle::Atom { fact, strength }) if !self.record || *strength == Match::Exact => {
+                self.hit(*fact, *strength);
             }
+            Some(Needle::Atom { .. }) => {}
             Some(Needle::Key(key)) => self.scratch.keys.push((*key, end)),
             Some(Needle::Entity { sentence, slot }) => {
                 self.touch(*sentence);

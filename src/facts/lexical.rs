@@ -10,7 +10,8 @@
 //!   test name, `fatal:`/`error:` line of a tool. From results of commands that run something (never from files shown,
 //!   listings, searches) and from what the user pastes, code blocks included; agent prose only when it names exception
 //!   and message. Totals ("aborting due to 2 previous errors") are no errors.
-//! * **identifier**: URL; UUID; hex of 8 or more with a letter and a digit (7 or more after "commit" and the like);
+//! * **identifier**: the commit that a `git commit` of the agent made (`[main 1a2b3c4] ...` in its result); an
+//!   environment variable that code it writes reads; URL; UUID; hex of 8 or more with a letter and a digit (7 or more after "commit" and the like);
 //!   ticket key (`ABC-123`, `#12` after issue, PR, ...); version (`1.2.3`, `v2.1`); port (`:8080` after a host, `port
 //!   8080`); environment variable (`$NAME`, `NAME=`, or a name with a telling suffix); symbol qualified by `::`, or by
 //!   `.`/`#` in backticks or with a call's parenthesis.
@@ -65,6 +66,9 @@ impl Collector {
             for found in identifiers::find(unit, false) {
                 self.identifier(found, author, at);
             }
+            for found in identifiers::named_versions(unit) {
+                self.identifier(found, author, at);
+            }
             for found in values::find(unit) {
                 self.value(found, author, at);
             }
@@ -114,8 +118,22 @@ impl Collector {
         }
     }
 
+    /// What a call of a file tool writes.
+    pub(super) fn written(&mut self, arguments: &str, at: MessageIdx) {
+        for found in identifiers::environment_read(arguments) {
+            self.identifier(found, Author::Agent, at);
+        }
+    }
+
     /// A tool result.
     pub(super) fn result(&mut self, result: &ToolResult, effect: Option<&CallEffect>, at: MessageIdx) {
+        if effect
+            .and_then(|effect| effect.command.as_deref())
+            .is_some_and(|script| script.contains("git commit"))
+            && let Some(found) = identifiers::commit_made(&result.text)
+        {
+            self.identifier(found, Author::Tool, at);
+        }
         let runs = match effect {
             Some(effect) if effect.kind == ToolKind::Shell => {
                 effect.command.as_deref().is_none_or(|script| !errors::only_shows(script, effect))
@@ -131,9 +149,6 @@ impl Collector {
             self.error(error, Author::Tool, at);
         }
     }
-
-    /// A message is over.
-    pub(super) fn end_message(&mut self, _at: MessageIdx) {}
 
     /// The facts in order of discovery.
     pub(super) fn finish(self) -> Vec<Draft> {

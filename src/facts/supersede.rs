@@ -82,11 +82,8 @@ fn corrections(drafts: &mut [Draft]) {
             }
             _ => false,
         };
-        let old = bare
-            .iter()
-            .copied()
-            .filter(|i| drafts[*i].fact.birth < at && number(&drafts[*i], &rejected))
-            .next_back();
+        let old =
+            bare.iter().copied().rfind(|i| drafts[*i].fact.birth < at && number(&drafts[*i], &rejected));
         let new = bare.iter().copied().find(|i| drafts[*i].fact.birth <= at && number(&drafts[*i], &chosen));
         if let Some(old) = old {
             match new {

@@ -37,7 +37,8 @@ pub(super) fn text_of(arguments: &str) -> Cow<'_, str> {
             None => break,
         }
     }
-    if text.starts_with('{') && serde_json::from_str::<Fields<'_>>(&text).is_err() {
+    let may_have_halves = ["\\ud", "\\uD"].iter().any(|escape| text.contains(escape));
+    if may_have_halves && text.starts_with('{') && serde_json::from_str::<Fields<'_>>(&text).is_err() {
         text = Cow::Owned(without_half_characters(&text));
     }
     text

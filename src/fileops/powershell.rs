@@ -303,6 +303,13 @@ impl Run<'_, '_> {
                     quoted = true;
                 }
                 '$' if self.rest.starts_with("$(") => break,
+                // `$x='a'` without blanks.
+                '=' if variable.is_some() && parts == 1 && self.frame().arguments.is_empty() => break,
+                '=' if parts == 0 && self.is_after_variable() => {
+                    self.skip(1);
+                    append(&mut text, Some("=".to_owned()));
+                    break;
+                }
                 '$' => {
                     let name = self.variable_name();
                     if parts == 0 {
@@ -346,6 +353,11 @@ impl Run<'_, '_> {
         let callee = if quoted { None } else { text.clone() };
         self.push_word(text, variable, quoted);
         callee.unwrap_or_default()
+    }
+
+    /// Whether the command so far is only a variable: what follows may be an assignment.
+    fn is_after_variable(&mut self) -> bool {
+        matches!(self.frame().arguments.as_slice(), [only] if only.variable.is_some())
     }
 
     fn push_word(&mut self, text: Arg, variable: Option<String>, quoted: bool) {
@@ -522,9 +534,11 @@ impl Run<'_, '_> {
         let mut arguments = frame.arguments.as_slice();
         if let [target, sign, rest @ ..] = arguments
             && let Some(name) = &target.variable
-            && matches!(sign.words.as_slice(), [Some(sign)] if sign == "=")
+            && let [Some(sign)] = sign.words.as_slice()
+            && sign.ends_with('=')
         {
             let value = match rest {
+                _ if sign != "=" => None,
                 [only] if only.quoted || only.variable.is_some() => only.words.first().cloned().flatten(),
                 _ => None,
             };
@@ -552,8 +566,11 @@ impl Run<'_, '_> {
                     self.push(OpKind::Read, path, step);
                 }
             }
+            "tee-object" | "tee" if given.has_named(&["variable"]) => {}
             "set-content" | "out-file" | "export-csv" | "clear-content" | "tee-object" | "sc" | "clc"
-            | "tee" => {
+            | "tee"
+                if !given.has_named(&["variable"]) =>
+            {
                 let kind = if given.has("append") { OpKind::Edit } else { OpKind::Write };
                 for path in given.paths(&["path", "literalpath", "filepath"], 0) {
                     self.push(kind.clone(), path, step);
@@ -675,6 +692,10 @@ const VALUED: &[&str] = &[
     "inputobject",
     "stream",
     "width",
+    "variable",
+    "outvariable",
+    "ov",
+    "errorvariable",
 ];
 const SWITCHES: &[&str] =
     &["append", "force", "recurse", "raw", "nonewline", "passthru", "wait", "confirm", "whatif", "verbose"];

@@ -4,7 +4,7 @@
 //! commands go wrong. This module evaluates just enough of the language to know a path or to know that it cannot be
 //! known: literals, variables assigned literally before, loops over literal lists, brace lists, `cd`. All branches
 //! are taken to happen; subshells and pipelines keep their directory and variables to themselves. What each program
-//! does with its arguments is in [`programs`].
+//! does with its arguments is in `programs`.
 //!
 //! Scripts come from strangers: size and nesting are bounded before the parser sees them, and what is bounded away
 //! or is no shell at all has no operations.
@@ -12,9 +12,9 @@
 use std::borrow::Cow;
 
 use shuck_ast::{
-    Assignment, AssignmentValue, BinaryCommand, BinaryOp, BourneParameterExpansion, BuiltinCommand, Command,
-    CompoundCommand, DeclOperand, ForCommand, Heredoc, HeredocBodyPart, ParameterExpansionSyntax, Redirect,
-    RedirectKind, RedirectTarget, SimpleCommand, Stmt, StmtSeq, Word, WordPart, WordPartNode,
+    Assignment, AssignmentValue, BinaryCommand, BinaryOp, BuiltinCommand, Command, CompoundCommand,
+    DeclOperand, ForCommand, Heredoc, HeredocBodyPart, Redirect, RedirectKind, RedirectTarget, SimpleCommand,
+    Stmt, StmtSeq, Word, WordPart, WordPartNode,
 };
 use shuck_parser::parser::Parser;
 use shuck_parser::{ShellDialect, ShellProfile};
@@ -22,15 +22,9 @@ use std::collections::BTreeMap;
 
 use super::{Base, Collector, Confidence, OpKind};
 
+mod limits;
 pub(super) mod programs;
-
-/// Longest script that is parsed, in bytes. Real ones of many kilobytes carry a file in a here-document.
-const MAX_SCRIPT: usize = 2 << 20;
-
-/// Deepest nesting of brackets and longest run of here-documents on one line that reach the parser: beyond these its
-/// time is no longer linear. Real scripts stay below 20 and 3.
-const MAX_BRACKETS: usize = 200;
-const MAX_HEREDOCS: usize = 16;
+mod words;
 
 /// Deepest syntax tree; also bounds the recursion of the walk below.
 const MAX_DEPTH: usize = 64;
@@ -41,9 +35,8 @@ const MAX_NESTED: u8 = 4;
 /// Most simple commands that one script may run, loops counted as often as they turn.
 const MAX_COMMANDS: u32 = 20_000;
 
-/// Turns of a loop over a literal list, words of a brace list, and variables kept: beyond them nothing is guessed.
+/// Turns of a loop over a literal list, and variables kept: beyond them nothing is guessed.
 const MAX_TURNS: usize = 64;
-const MAX_BRACE_WORDS: usize = 64;
 const MAX_VARIABLES: usize = 256;
 
 /// Files written by here-documents that a later command of the same script may run or apply.
@@ -95,7 +88,7 @@ fn unwrapped_ref(script: &str) -> Cow<'_, str> {
 
 /// The words of a script that is one simple command without redirections, all of them known.
 pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
-    if !is_parsable(script) {
+    if !limits::is_parsable(script) {
         return None;
     }
     let parsed = parse(script);
@@ -157,28 +150,6 @@ fn quoted(word: &str) -> Cow<'_, str> {
     } else {
         Cow::Owned(format!("'{}'", word.replace('\'', "'\\''")))
     }
-}
-
-/// Whether the parser takes this in linear time.
-fn is_parsable(script: &str) -> bool {
-    if script.len() > MAX_SCRIPT {
-        return false;
-    }
-    let (mut depth, mut heredocs, mut before) = (0usize, 0usize, 0u8);
-    for &byte in script.as_bytes() {
-        match byte {
-            b'(' | b'{' => depth += 1,
-            b')' | b'}' => depth = depth.saturating_sub(1),
-            b'\n' => heredocs = 0,
-            b'<' if before == b'<' => heredocs += 1,
-            _ => {}
-        }
-        if depth > MAX_BRACKETS || heredocs > MAX_HEREDOCS {
-            return false;
-        }
-        before = byte;
-    }
-    true
 }
 
 fn parse(script: &str) -> shuck_ast::File {
@@ -288,7 +259,7 @@ impl<'s, 'o> Shell<'s, 'o> {
 
     /// Runs the whole source. `None` when it is no script.
     fn script(&mut self, state: &mut State) -> Option<u16> {
-        if !is_parsable(self.source) {
+        if !limits::is_parsable(self.source) {
             return None;
         }
         let file = parse(self.source);
@@ -338,27 +309,30 @@ impl<'s, 'o> Shell<'s, 'o> {
     }
 
     fn sequence(&mut self, sequence: &'s StmtSeq, state: &mut State, stdin: Option<&str>) {
-        let mut end: Option<&Stmt> = None;
-        for stmt in &sequence.stmts {
+        for (index, stmt) in sequence.stmts.iter().enumerate() {
             // `cat app/(group)/x` is three statements to the parser and a syntax error to a shell, which then runs
             // nothing of the script.
-            if let Some(end) = end
-                && end.terminator.is_none()
-                && self.between(end, stmt).is_some_and(|gap| !gap.contains('\n'))
-                && !end.redirects.iter().any(|redirect| redirect.heredoc().is_some())
-            {
-                self.broken = true;
-            }
+            self.broken |= index > 0 && !self.begins_statement(stmt);
             if self.broken || self.commands > MAX_COMMANDS {
                 return;
             }
+            self.new_chain();
             self.statement(stmt, state, stdin, false);
-            end = Some(stmt);
         }
     }
 
-    fn between(&self, end: &Stmt, start: &Stmt) -> Option<&'s str> {
-        self.source.get(end.span.end.offset()..start.span.start.offset())
+    /// What follows runs whether or not the commands before it failed.
+    fn new_chain(&mut self) {
+        if self.fixed_step.is_none() {
+            self.out.chain = self.steps;
+        }
+    }
+
+    /// Whether a separator stands before a statement.
+    fn begins_statement(&self, stmt: &Stmt) -> bool {
+        let before = self.source.get(..stmt.span.start.offset()).unwrap_or_default();
+        let before = before.trim_end_matches([' ', '\t', '\r', '!']);
+        before.is_empty() || before.ends_with(['\n', ';', '&', '|'])
     }
 
     /// Runs a statement; when `wanted`, returns what it prints, if that is plain text.
@@ -421,9 +395,13 @@ impl<'s, 'o> Shell<'s, 'o> {
             rest.push((left.op, &*left.right));
             first = &*left.left;
         }
+        let mut chain = self.out.chain;
         self.statement(first, state, stdin, false);
         for (op, stmt) in rest.into_iter().rev() {
+            self.out.chain = chain;
             if op == BinaryOp::Or {
+                self.new_chain();
+                chain = self.out.chain;
                 let mut other = state.clone();
                 self.statement(stmt, &mut other, None, false);
                 state.join(&other);
@@ -454,7 +432,10 @@ impl<'s, 'o> Shell<'s, 'o> {
         let mut text = stdin.map(str::to_owned);
         while let Some(part) = parts.pop() {
             let is_last = parts.is_empty();
+            let outer = self.out.marks.piped;
+            self.out.marks.piped |= !is_last;
             text = self.statement(part, &mut state.clone(), text.as_deref(), wanted || !is_last);
+            self.out.marks.piped = outer;
         }
         text
     }
@@ -673,7 +654,11 @@ impl<'s, 'o> Shell<'s, 'o> {
             {
                 continue;
             }
+            let outer = self.out.marks;
+            self.out.marks.redirected = true;
+            self.out.marks.appends = kind == OpKind::Edit;
             self.push(kind, path, state, step);
+            self.out.marks = outer;
             if let Some(path) = state.base.resolve(path)
                 && redirect.fd.unwrap_or(1) == 1
             {
@@ -722,7 +707,7 @@ impl<'s, 'o> Shell<'s, 'o> {
         for part in &body.parts {
             match &part.kind {
                 HeredocBodyPart::Literal(literal) => {
-                    unescape_quoted(literal.as_str(self.source, part.span), &mut text);
+                    words::unescape_quoted(literal.as_str(self.source, part.span), &mut text);
                 }
                 HeredocBodyPart::Variable(name) => match state.get(name.as_str()).as_deref() {
                     Some(Value::Text(value)) => text.push_str(value),
@@ -779,175 +764,7 @@ impl<'s, 'o> Shell<'s, 'o> {
             }
         }
     }
-
-    /// Expands a word to the words it becomes.
-    fn words(&self, word: &'s Word, state: &State) -> Vec<Arg> {
-        if word.has_active_brace_expansion() {
-            return self.brace_words(word);
-        }
-        let only = match word.parts.as_slice() {
-            [part] => match &part.kind {
-                WordPart::DoubleQuoted { parts, .. } => match parts.as_slice() {
-                    [inner] => Some((&inner.kind, true)),
-                    _ => None,
-                },
-                kind => Some((kind, false)),
-            },
-            _ => None,
-        };
-        if let Some((kind, is_quoted)) = only
-            && let Some((name, is_list)) = variable(kind)
-            && let Some(value) = state.get(name)
-        {
-            match &*value {
-                Value::List(list) if is_list => return list.iter().cloned().map(Some).collect(),
-                // Unquoted, the value is split at blanks.
-                Value::Text(text) if !is_quoted && text.contains(char::is_whitespace) => {
-                    let words = text.split_whitespace().take(MAX_TURNS);
-                    return words.map(|word| (!is_glob(word)).then(|| word.to_owned())).collect();
-                }
-                Value::Text(text) if !is_quoted && is_glob(text) => return vec![None],
-                _ => {}
-            }
-        }
-        let mut text = String::new();
-        let known = self.text_of(&word.parts, false, state, &mut text);
-        vec![known.then_some(text)]
-    }
-
-    fn text_of(&self, parts: &'s [WordPartNode], is_quoted: bool, state: &State, out: &mut String) -> bool {
-        parts.iter().all(|part| match &part.kind {
-            WordPart::Literal(literal) => {
-                let text = literal.as_str(self.source, part.span);
-                if is_quoted {
-                    unescape_quoted(text, out);
-                    true
-                } else {
-                    unescape(text, out)
-                }
-            }
-            WordPart::SingleQuoted { value, .. } => {
-                out.push_str(value.slice(self.source));
-                true
-            }
-            WordPart::DoubleQuoted { parts, .. } => self.text_of(parts, true, state, out),
-            kind => match variable(kind).and_then(|(name, _)| state.get(name)).as_deref() {
-                Some(Value::Text(text))
-                    if is_quoted || !text.contains(char::is_whitespace) && !is_glob(text) =>
-                {
-                    out.push_str(text);
-                    true
-                }
-                _ => false,
-            },
-        })
-    }
-
-    /// `src/{a,b}.rs`; only plain words, everything else is unknown.
-    fn brace_words(&self, word: &'s Word) -> Vec<Arg> {
-        let [WordPartNode { kind: WordPart::Literal(literal), span }] = word.parts.as_slice() else {
-            return vec![None];
-        };
-        let text = literal.as_str(self.source, *span);
-        if text.contains(['\\', '$', '`']) || text.contains("..") && !text.contains("../") || is_glob(text) {
-            return vec![None];
-        }
-        let mut words = vec![String::new()];
-        let mut rest = text;
-        while let Some((before, after)) = rest.split_once('{') {
-            let Some((inner, after)) = after.split_once('}') else { return vec![None] };
-            let choices: Vec<&str> = inner.split(',').collect();
-            if inner.contains('{') || words.len() * choices.len() > MAX_BRACE_WORDS {
-                return vec![None];
-            }
-            words = words
-                .iter()
-                .flat_map(|word| choices.iter().map(move |choice| format!("{word}{before}{choice}")))
-                .collect();
-            rest = after;
-        }
-        words.into_iter().map(|word| Some(word + rest)).collect()
-    }
 }
 
 /// Stands in texts for what is not known; no path that holds it is reported.
 const UNKNOWN: char = '\0';
-
-/// The variable that a part of a word expands, and whether it asks for all elements of an array.
-fn variable(part: &WordPart) -> Option<(&str, bool)> {
-    let reference = match part {
-        WordPart::Variable(name) => return Some((name.as_str(), false)),
-        WordPart::ArrayAccess(reference) => reference,
-        WordPart::Parameter(parameter) => match &parameter.syntax {
-            ParameterExpansionSyntax::Bourne(BourneParameterExpansion::Access { reference }) => reference,
-            _ => return None,
-        },
-        _ => return None,
-    };
-    match reference.subscript {
-        None => Some((reference.name.as_str(), false)),
-        Some(_) => reference.has_array_selector().then(|| (reference.name.as_str(), true)),
-    }
-}
-
-/// Takes off the escapes of unquoted text; false when it holds a pattern, which only a disk could resolve.
-fn unescape(text: &str, out: &mut String) -> bool {
-    if !text.contains(['\\', '*', '?', '[', '(']) {
-        out.push_str(text);
-        return true;
-    }
-    let mut chars = text.char_indices();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '\\' => match chars.next() {
-                Some((_, '\n')) | None => {}
-                Some((_, escaped)) => out.push(escaped),
-            },
-            '*' | '?' | '(' => return false,
-            // `app/[id]/page.tsx`: a route of a web framework; as a pattern it would name a one-letter directory,
-            // and a shell leaves a pattern without matches as it is.
-            '[' if !is_route(text.get(at..).unwrap_or_default()) => return false,
-            c => out.push(c),
-        }
-    }
-    true
-}
-
-fn is_glob(text: &str) -> bool {
-    text.contains(['*', '?'])
-        || text.find('[').is_some_and(|at| !is_route(text.get(at..).unwrap_or_default()))
-}
-
-/// `[id]`, `[...slug]`, `[[...slug]]` at the start of the text.
-fn is_route(text: &str) -> bool {
-    let inner = text.trim_start_matches('[');
-    let opened = text.len() - inner.len();
-    let inner = inner.strip_prefix("...").unwrap_or(inner);
-    let Some((name, rest)) = inner.split_once(']') else { return false };
-    let is_name = name.len() >= 2
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
-        && !name.contains("a-z")
-        && !name.contains("A-Z");
-    is_name && (opened == 1 || opened == 2 && rest.starts_with(']'))
-}
-
-/// Takes off the escapes of double-quoted text.
-fn unescape_quoted(text: &str, out: &mut String) {
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
-        let mut chars = after.chars();
-        match chars.next() {
-            Some('\n') => {}
-            Some(c @ ('$' | '`' | '"' | '\\')) => out.push(c),
-            Some(c) => {
-                out.push('\\');
-                out.push(c);
-            }
-            None => out.push('\\'),
-        }
-        rest = chars.as_str();
-    }
-    out.push_str(rest);
-}

@@ -133,7 +133,7 @@ const TOOLS: &[Tool] = &[
     Tool { names: &["bash", "shell", "sh", "zsh", "exec", "exec_command", "execute", "execute_command",
         "executecommand", "execute_bash", "execute_shell", "run", "run_command", "runcommand", "run_commands",
         "run_bash", "run_shell_command", "run_terminal_command", "run_terminal_cmd", "run_in_terminal",
-        "run_terminal", "shell_command", "local_shell", "local_shell_call", "container.exec", "terminal",
+        "run_terminal", "run_shell", "shell_exec", "shell_command", "local_shell", "local_shell_call", "container.exec", "terminal",
         "bash_tool", "command"], keys: COMMAND, rule: Rule::Shell },
     Tool { names: &["powershell", "pwsh", "run_powershell"], keys: COMMAND, rule: Rule::PowerShell },
     Tool { names: &["run_ipython", "execute_ipython_cell", "ipython", "python", "execute_python", "run_python"], keys: CODE, rule: Rule::Python },
@@ -238,7 +238,37 @@ fn find(name: &str) -> Option<&'static Tool> {
     let plain =
         name.rsplit_once('_').filter(|(_, date)| date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()));
     let name = plain.map_or(name, |(plain, _)| plain);
-    TOOLS.iter().find(|tool| tool.names.contains(&name))
+    let named = |name: &str| TOOLS.iter().find(|tool| tool.names.contains(&name));
+    named(name).or_else(|| named(usual_name(name)?))
+}
+
+/// The table's name for a tool that somebody named after what it does (`fs-read-file`, `exec_shell_cmd`). Only names
+/// that say both what is done and to what; of MCP servers none.
+fn usual_name(name: &str) -> Option<&'static str> {
+    if name.starts_with("mcp_") || name.contains("__") {
+        return None;
+    }
+    let words: Vec<&str> = name.split(['_', '-', '.', ':', '/']).collect();
+    let has = |any: &[&str]| words.iter().any(|word| any.contains(word));
+    if has(&["notes", "memory", "remote", "url", "web", "upload", "download", "output"]) {
+        return None;
+    }
+    if has(&["shell", "bash", "terminal"]) && has(&["run", "exec", "execute", "cmd", "command"]) {
+        return Some("bash");
+    }
+    if !has(&["file", "files"]) {
+        return None;
+    }
+    let usual: &[(&[&str], &str)] = &[
+        (&["search", "find", "list", "grep"], "grep"),
+        (&["read", "view", "open", "cat", "show"], "read_file"),
+        (&["write", "create", "save"], "write_file"),
+        (&["edit", "replace", "modify", "change", "insert", "append"], "edit_file"),
+        (&["delete", "remove"], "delete_file"),
+        (&["move", "rename"], "move_file"),
+        (&["copy"], "copy_file"),
+    ];
+    usual.iter().find(|(verbs, _)| has(verbs)).map(|(_, usual)| *usual)
 }
 
 impl Tool {
@@ -431,6 +461,9 @@ fn shell_call(arguments: &Arguments<'_>, keys: &[&str], base: &Base) -> CallEffe
         && let Arguments::Object(fields) = arguments
         && let Some(Value::Object(action)) = fields.value(&["action"])
     {
+        if let Some(dir) = WORKDIR.iter().find_map(|key| action.get(*key)?.as_str()) {
+            base = base.enter(dir);
+        }
         command = COMMAND.iter().find_map(|key| command_of(action.get(*key)?));
     }
     let mut out = Collector::default();

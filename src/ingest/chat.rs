@@ -18,6 +18,8 @@ use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
+use crate::fileops;
+use crate::paths;
 use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult, Usage};
 
 /// Fields that name the conversation a message belongs to.
@@ -42,6 +44,7 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             for message in messages {
                 add(&mut draft, message, line, out);
             }
+            place(&mut draft);
             out.finish_draft(draft);
         } else if text(&value, "role").is_some() {
             running.belongs(&value, name, out);
@@ -58,7 +61,33 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             );
         }
     }
+    place(&mut running.draft);
     out.finish_draft(running.draft);
+}
+
+/// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does
+/// not either, the one that the first script with a `cd` to an absolute path enters.
+fn place(draft: &mut Draft) {
+    if draft.messages.iter().any(|message| message.cwd.is_some()) {
+        return;
+    }
+    let first_user = draft.messages.iter().position(|message| message.role == Role::User);
+    let prompts = draft
+        .messages
+        .iter()
+        .enumerate()
+        .filter(|(at, message)| message.role == Role::System || Some(*at) == first_user);
+    let mut texts = prompts.flat_map(|(_, message)| &message.parts).filter_map(|part| match part {
+        Part::Text(text) => Some(text.text.as_str()),
+        _ => None,
+    });
+    let stated = texts.find_map(paths::stated_directory).map(Arc::from);
+    let directory: Option<Arc<str>> = stated.or_else(|| entered(draft).as_deref().map(Arc::from));
+    if directory.is_some() {
+        for message in &mut draft.messages {
+            message.cwd.clone_from(&directory);
+        }
+    }
 }
 
 /// The session that messages of their own line belong to.
@@ -77,7 +106,8 @@ impl Running {
         }
         if self.conversation.is_some() {
             self.sessions += 1;
-            let finished = std::mem::replace(&mut self.draft, Draft::new(name));
+            let mut finished = std::mem::replace(&mut self.draft, Draft::new(name));
+            place(&mut finished);
             out.finish_draft(finished);
         }
         id.clone_into(&mut self.draft.id);
@@ -143,6 +173,18 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
     draft.messages.push(Message { role, parts, line, cwd, usage });
+}
+
+/// The directory that the first script with a `cd` to an absolute path enters.
+fn entered(draft: &Draft) -> Option<String> {
+    let parts = draft.messages.iter().flat_map(|message| &message.parts);
+    parts.into_iter().find_map(|part| match part {
+        Part::Call(call) if call.arguments.contains("cd ") => {
+            let effect = fileops::of_call(&call.name, &call.arguments, None);
+            paths::entered_directory(effect.command.as_deref()?).map(str::to_owned)
+        }
+        _ => None,
+    })
 }
 
 fn assistant_parts(mut message: Value) -> Vec<Part> {

@@ -377,6 +377,9 @@ fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
 
 /// Turns the records of one conversation, in order, into a draft.
 fn build(draft: Draft, nodes: Vec<Node>, out: &mut Sink) -> Draft {
+    let mut draft = draft;
+    // The root of a conversation that still names a parent names one that is not in the file.
+    draft.starts_midway = nodes.first().is_some_and(|root| matches!(root.parent, Parent::Uuid(_)));
     let mut builder =
         Builder { draft, replies: FxHashMap::default(), places: FxHashMap::default(), kept: Vec::new() };
     for node in nodes {

@@ -25,7 +25,9 @@ const BLOCKS: [&str; 14] = [
 ];
 
 /// Openings of texts that are injected as a whole.
-const OPENINGS: [&str; 27] = [
+const OPENINGS: [&str; 28] = [
+    // The observation template of SWE-agent and its kin: tool output in the user's place.
+    "OBSERVATION:",
     "<command-name>",
     "<command-message>",
     "<command-args>",

@@ -43,6 +43,8 @@ pub(super) struct Draft {
     pub(super) tool_schema: Option<String>,
     /// See [`Transcript::starts_compacted`].
     pub(super) starts_compacted: bool,
+    /// See [`Transcript::starts_midway`].
+    pub(super) starts_midway: bool,
 }
 
 impl Draft {
@@ -57,6 +59,7 @@ impl Draft {
             context_window: None,
             tool_schema: None,
             starts_compacted: false,
+            starts_midway: false,
         }
     }
 }
@@ -89,6 +92,7 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         context_window: draft.context_window,
         tool_schema: draft.tool_schema,
         starts_compacted: draft.starts_compacted,
+        starts_midway: draft.starts_midway,
     })
 }
 

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use super::*;
 
 /// The corpus of real logs, when it is there.
-#[expect(clippy::disallowed_methods, reason = "a test is told by the environment where its inputs are")]
+#[expect(clippy::disallowed_methods, reason = "tests read the corpus where there is one")]
 fn corpus() -> Option<PathBuf> {
     let path = std::env::var_os("COMPACTOR_CORPUS")
         .map_or_else(|| PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);

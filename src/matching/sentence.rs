@@ -5,6 +5,8 @@
 //! instead of Y", although the words are the same.
 
 use super::{CLASS, WORD, is_cjk, is_wide_quote};
+use rustc_hash::FxHashSet;
+use std::sync::LazyLock;
 
 /// Most slots (words and entities) a sentence may have; longer ones are compared by their first slots.
 pub(crate) const MAX_SLOTS: usize = 128;
@@ -41,7 +43,8 @@ const STOP: &[&str] = &[
 
 /// True for function words.
 pub(crate) fn is_stop(word: &str) -> bool {
-    STOP.contains(&word)
+    static SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
+    SET.contains(word)
 }
 
 /// Prepares a sentence.
@@ -226,7 +229,7 @@ pub(crate) fn read(text: &str) -> Reading {
             match word.as_str() {
                 "only" | "solely" | "exclusively" | "strictly" => out.limiting = true,
                 "must" | "required" | "requires" | "require" | "mandatory" | "shall" | "always" | "musts" => {
-                    out.must = true
+                    out.must = true;
                 }
                 "to" if matches!(previous.as_str(), "have" | "has" | "needs" | "need") => out.must = true,
                 _ => {}
@@ -328,7 +331,7 @@ fn is_entity(chunk: &str, shouting: bool) -> bool {
     }
     // camelCase and PascalCase with an inner capital.
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
-        && bytes.iter().all(|b| b.is_ascii_alphanumeric())
+        && bytes.iter().all(u8::is_ascii_alphanumeric)
         && bytes.windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
 }
 

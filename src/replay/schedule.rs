@@ -116,7 +116,7 @@ impl Terrain {
 
 /// Recorded minus counted prompt tokens at the first reply with usage, where the log shows the whole prompt.
 fn first_call(transcript: &Transcript, tokens: &TokenIndex, replies: &[usize]) -> Option<u64> {
-    if transcript.starts_compacted {
+    if transcript.starts_compacted || transcript.starts_midway {
         return None;
     }
     let first = *replies.first()?;

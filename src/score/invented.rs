@@ -60,17 +60,14 @@ impl<'a> Occurrences<'a> {
 
     /// The first message that holds a token verbatim.
     fn search(&self, token: &str) -> Option<MessageIdx> {
-        let plain = memmem::Finder::new(token.as_bytes());
         // A Windows path may stand with single or, inside JSON, doubled backslashes.
-        let slashed: Vec<String> = if token.contains('/') {
-            vec![token.replace('/', "\\"), token.replace('/', "\\\\")]
-        } else {
-            Vec::new()
-        };
-        let holds = |text: &str| {
-            plain.find(text.as_bytes()).is_some()
-                || slashed.iter().any(|form| memmem::find(text.as_bytes(), form.as_bytes()).is_some())
-        };
+        let mut forms = vec![token.to_owned()];
+        if token.contains('/') {
+            forms.extend([token.replace('/', "\\"), token.replace('/', "\\\\")]);
+        }
+        let finders: Vec<memmem::Finder<'_>> =
+            forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
+        let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
         let has = |part: &Part| match part {
             Part::Text(text) => holds(&text.text),
             Part::Thinking(text) => holds(text),

@@ -1,1 +1,188 @@
 use super::*;
+use crate::summarize::{SessionView, extractive::Extractive};
+use crate::tokens::TokenIndex;
+use crate::transcript::{Message, Origin, Part, Text, Transcript};
+use std::sync::OnceLock;
+
+/// A session of one-line messages, one character of `roles` each.
+fn session(roles: &str) -> Transcript {
+    let messages = roles
+        .chars()
+        .enumerate()
+        .map(|(index, role)| Message {
+            role: match role {
+                'S' => Role::System,
+                'U' => Role::User,
+                'T' => Role::Tool,
+                _ => Role::Assistant,
+            },
+            parts: vec![Part::Text(Text {
+                text: format!("Fix the parser of module {index}"),
+                injected: false,
+            })],
+            line: index as u32 + 1,
+            cwd: None,
+            usage: None,
+        })
+        .collect();
+    Transcript {
+        id: "t".to_owned(),
+        origin: Origin::Main,
+        messages,
+        links: Vec::new(),
+        recorded: Vec::new(),
+        model: None,
+        context_window: None,
+        tool_schema: None,
+        starts_compacted: false,
+        starts_midway: false,
+    }
+}
+
+fn lists() -> FileLists {
+    FileLists {
+        read: vec!["/p/a.md".to_owned()],
+        modified: (0..30).map(|n| format!("/p/src/file_{n}.rs")).collect(),
+        deleted: Vec::new(),
+    }
+}
+
+/// Runs a strategy over a whole session.
+fn run(
+    strategy: Strategy,
+    roles: &str,
+    previous: Option<&str>,
+    budget: u64,
+    rules: &TextRules,
+    summarizer: &dyn Summarizer,
+) -> Option<Generated> {
+    let transcript = session(roles);
+    let tokens = TokenIndex::new(&transcript, Tokenizer::O200k);
+    let view = SessionView {
+        transcript: &transcript,
+        tokens: &tokens,
+        tokenizer: Tokenizer::O200k,
+        kinds: Vec::new(),
+        digest: OnceLock::new(),
+    };
+    let lists = lists();
+    let request = SummaryRequest {
+        view: &view,
+        messages: 0..transcript.messages.len(),
+        turn_start: None,
+        previous,
+        lists: &lists,
+        cwd: Some("/p"),
+        layout: Layout::Prose,
+        list_form: ListForm::None,
+        budget,
+    };
+    generate(strategy, &request, rules, summarizer)
+}
+
+#[test]
+fn names_are_read_back() {
+    for strategy in Strategy::ALL {
+        assert_eq!(strategy.name().parse(), Ok(strategy));
+    }
+    let error = "structred".parse::<Strategy>().unwrap_err();
+    assert_eq!(
+        error,
+        "unknown strategy `structred`; use one of structured, narrative, truncate, emergency, none"
+    );
+}
+
+#[test]
+fn truncate_counts_roles_in_alphabetical_order() {
+    let rules = TextRules { truncate_tags: false, ..TextRules::default() };
+    for (roles, previous, wanted) in [
+        ("UATAU", None, "[Compacted 5 messages: 2 assistant, 1 tool, 2 user]"),
+        ("UATAU", Some("old"), "[Compacted 6 messages: 2 assistant, 1 tool, 3 user]"),
+        ("SUA", None, "[Compacted 2 messages: 1 assistant, 1 user]"),
+    ] {
+        let generated = run(Strategy::Truncate, roles, previous, 100, &rules, &Extractive).unwrap();
+        assert_eq!(generated.text, wanted);
+        assert!(!generated.lists_in_text);
+        assert_eq!(generated.metadata, Some(lists()));
+    }
+}
+
+#[test]
+fn truncate_holds_its_lists_to_the_budget() {
+    let rules = TextRules::default();
+    let whole = run(Strategy::Truncate, "UAUA", None, 1_000, &rules, &Extractive).unwrap();
+    assert!(whole.text.starts_with(
+        "[Compacted 4 messages: 2 assistant, 2 user]\n\n<read-files>\na.md\n</read-files>\n\n<modified-files>\nsrc/file_29.rs\nsrc/file_28.rs\n"
+    ));
+    assert!(!whole.text.contains("more"));
+    let short = run(Strategy::Truncate, "UAUA", None, 120, &rules, &Extractive).unwrap();
+    assert!(short.tokens <= 120 && short.tokens > 90, "{}", short.tokens);
+    assert!(
+        short.text.contains("src/file_29.rs\n") && !short.text.contains("src/file_0.rs\n"),
+        "{}",
+        short.text
+    );
+    assert!(short.text.contains(" more modified files"), "{}", short.text);
+}
+
+#[test]
+fn emergency_is_the_notice_and_nothing_else() {
+    let rules = TextRules { prefix: "never seen".to_owned(), ..TextRules::default() };
+    let generated = run(Strategy::Emergency, "UAUA", Some("earlier"), 1_000, &rules, &Extractive).unwrap();
+    assert_eq!(generated.text, emergency::NOTICE);
+    assert_eq!((generated.metadata, generated.lists_in_text), (None, false));
+    let cut = run(Strategy::Emergency, "UAUA", None, 10, &rules, &Extractive).unwrap();
+    assert!(cut.tokens <= 10 && cut.text.ends_with('…'));
+    assert_eq!(run(Strategy::Emergency, "UAUA", None, 1, &rules, &Extractive), None);
+}
+
+#[test]
+fn nothing_leaves_nothing_behind() {
+    let rules = TextRules::default();
+    for strategy in Strategy::ALL {
+        assert_eq!(run(strategy, "", None, 1_000, &rules, &Extractive), None);
+    }
+    assert_eq!(run(Strategy::None, "UAUA", Some("x"), 1_000, &rules, &Extractive), None);
+}
+
+/// A summarizer that says what it is told to, whatever the budget.
+struct Says(Result<String, SummarizeError>);
+
+impl Summarizer for Says {
+    fn name(&self) -> &'static str {
+        "says"
+    }
+
+    fn summarize(&self, _request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        self.0.clone()
+    }
+}
+
+#[test]
+fn a_summarizer_that_fails_is_replaced_by_truncate() {
+    let rules = TextRules { truncate_tags: false, ..TextRules::default() };
+    for (says, reason) in [
+        (Ok("  \n".to_owned()), "the summarizer gave no text within 100 tokens"),
+        (Err(SummarizeError::BudgetTooSmall { budget: 7 }), "a budget of 7 tokens holds no summary"),
+    ] {
+        let generated = run(Strategy::Structured, "UA", None, 100, &rules, &Says(says)).unwrap();
+        assert_eq!(generated.used, Strategy::Truncate);
+        assert_eq!(generated.fallback.as_deref(), Some(reason));
+        assert_eq!(generated.text, "[Compacted 2 messages: 1 assistant, 1 user]");
+    }
+}
+
+#[test]
+fn the_wrapper_counts_and_a_long_answer_is_cut() {
+    let rules = TextRules {
+        prefix: "<summary>\n".to_owned(),
+        suffix: "\n</summary>".to_owned(),
+        ..TextRules::default()
+    };
+    let generated =
+        run(Strategy::Narrative, "UA", None, 60, &rules, &Says(Ok("many words ".repeat(500)))).unwrap();
+    assert!(generated.tokens <= 60 && generated.tokens > 50, "{}", generated.tokens);
+    assert!(generated.text.starts_with("<summary>\nmany") && generated.text.ends_with("…\n</summary>"));
+    assert_eq!(rules.unwrap("<summary>\nx\n</summary>"), "x");
+    assert_eq!(rules.unwrap("x"), "x");
+}

@@ -29,6 +29,9 @@ mod words;
 
 pub use digest::Digest;
 
+/// Tokens left over that are worth a second pass.
+const SPARE: u64 = 16;
+
 /// The summarizer; it has no settings.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Extractive;
@@ -49,7 +52,7 @@ impl Summarizer for Extractive {
         }
         let mut frame = Some(Frame::Full);
         while let Some(size) = frame {
-            if let Some(text) = write(request, lists, candidates.clone(), size) {
+            if let Some(text) = write(request, lists, &candidates, size) {
                 return Ok(text);
             }
             frame = size.smaller();
@@ -62,8 +65,25 @@ impl Summarizer for Extractive {
 fn write(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
-    candidates: Vec<rank::Candidate<'_>>,
+    candidates: &[rank::Candidate<'_>],
     frame: Frame,
+) -> Option<String> {
+    let first = fill(request, lists, candidates, frame, 0)?;
+    // The estimates are careful: give what they left over to a second pass.
+    let spare = request.budget.saturating_sub(request.view.tokenizer.count(&first));
+    if spare < SPARE {
+        return Some(first);
+    }
+    fill(request, lists, candidates, frame, spare).or(Some(first))
+}
+
+/// Chooses and writes, with `bonus` tokens more than the estimates allow.
+fn fill(
+    request: &SummaryRequest<'_>,
+    lists: &super::FileLists,
+    candidates: &[rank::Candidate<'_>],
+    frame: Frame,
+    bonus: u64,
 ) -> Option<String> {
     let tokenizer = request.view.tokenizer;
     let budget = request.budget;
@@ -71,10 +91,10 @@ fn write(
     if frame < Frame::Bare && skeleton * 4 > budget {
         return None;
     }
-    let room = budget.saturating_sub(skeleton);
+    let room = budget.saturating_sub(skeleton) + bonus;
     let limits = Limits::of(room);
     let mut files = Files::choose(lists, request.cwd, limits, tokenizer);
-    let selection = rank::select(candidates, room.saturating_sub(files.tokens), tokenizer);
+    let selection = rank::select(candidates.to_vec(), room.saturating_sub(files.tokens), tokenizer);
     let spare = room.saturating_sub(files.tokens + selection.tokens);
     if spare > 0 && !files.is_whole() {
         let more = |limit: u64| limit + spare;

@@ -40,6 +40,9 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "not ok ",
         "command not found",
         "● ",
+        ".go:",
+        "Permission denied",
+        "DATA RACE",
     ])
     .ok()
 });
@@ -61,6 +64,17 @@ static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
     pattern(r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error): (\S.*)")
 });
+// The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
+static GO: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^(?:vet: )?(?:\./)?[^\s:]+\.go:[0-9]+:[0-9]+: (.+)"));
+// vitest and jest: `FAIL  src/x.test.ts > group > name`.
+static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^\s*(?:FAIL|❯|×)\s+(?:\[[^\]]+\] › )?(\S+\.[cm]?[jt]sx?(?:\s+>|:[0-9]+:[0-9]+ ›)\s.+?)(?:\s+[0-9.]+ ?m?s)?$",
+    )
+});
+static DENIED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^.*?(\S+): Permission denied$"));
+static RACE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^WARNING: (DATA RACE)$"));
 static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
 static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -150,10 +164,10 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
         let next = text.get(end + 1..).unwrap_or("").lines().next().unwrap_or("");
         let line = strip_ansi(line);
-        if let Some(found) = read_line(line.trim_end(), &strip_ansi(next)) {
-            if !out.contains(&found) {
-                out.push(found);
-            }
+        if let Some(found) = read_line(line.trim_end(), &strip_ansi(next))
+            && !out.contains(&found)
+        {
+            out.push(found);
         }
     }
     out
@@ -251,6 +265,20 @@ fn classed(class: &str, message: &str) -> Option<Found> {
 fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = PYTEST.as_ref()?.captures(line) {
         return Some(test(found.get(1)?.as_str()));
+    }
+    if let Some(found) = FAILING.as_ref()?.captures(line) {
+        return Some(test(found.get(1)?.as_str().trim()));
+    }
+    if let Some(found) = GO.as_ref()?.captures(line) {
+        let value: String = found.get(1)?.as_str().chars().take(HEAD_CHARS).collect();
+        return Some(Found { value, other: Vec::new(), label: None });
+    }
+    if let Some(found) = DENIED.as_ref()?.captures(line) {
+        let value = format!("{}: Permission denied", found.get(1)?.as_str());
+        return Some(Found { value, other: Vec::new(), label: None });
+    }
+    if let Some(found) = RACE.as_ref()?.captures(line) {
+        return Some(Found { value: found.get(1)?.as_str().to_owned(), other: Vec::new(), label: None });
     }
     if let Some(found) = TEST.as_ref()?.captures(line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();

@@ -130,6 +130,40 @@ pub(super) const EXTENSIONS: &[&str] = &[
     "key",
 ];
 
+static COMMIT_MADE: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"(?m)^(?:\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\] |([0-9a-f]{7,12}) \S)"));
+
+/// The commit that a script with `git commit` reports: `[main 1a2b3c4] message`, or the first line of a short log.
+pub(super) fn commit_made(output: &str) -> Option<Found> {
+    let found = COMMIT_MADE.as_ref()?.captures(output)?;
+    let hash = found.get(1).or(found.get(2))?.as_str();
+    hash.bytes().any(|byte| byte.is_ascii_digit()).then(|| plain(hash, Border::Word))
+}
+
+static READS_ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r#"(?:env::var(?:_os)?\(|process\.env[.\[]|import\.meta\.env[.\[]|environ(?:\.get)?[\[(]|[Gg]et_?[Ee]nv\(|LookupEnv\()\s*["']?([A-Z][A-Z0-9_]{2,})"#,
+    )
+});
+
+/// Environment variables that code reads: `process.env.NAME`, `os.environ["NAME"]`, `os.Getenv("NAME")`, ...
+pub(super) fn environment_read(code: &str) -> Vec<Found> {
+    let Some(reads) = READS_ENV.as_ref() else { return Vec::new() };
+    reads.captures_iter(code).filter_map(|found| Some(plain(found.get(1)?.as_str(), Border::Word))).collect()
+}
+
+static NAMED_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:rust|msrv|node(?:\.js)?|python|go|jdk|java|kotlin|ruby|php|gcc|clang|cmake|postgres(?:ql)?|version|release)\s+(?:is\s+|to\s+)?v?([0-9]{1,3}\.[0-9]{1,3})\b",
+    )
+});
+
+/// Versions of two numbers after the name of what has them: `Rust 1.74`, `version 1.5`.
+pub(super) fn named_versions(text: &str) -> Vec<Found> {
+    let Some(named) = NAMED_VERSION.as_ref() else { return Vec::new() };
+    named.captures_iter(text).filter_map(|found| Some(plain(found.get(1)?.as_str(), Border::Word))).collect()
+}
+
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r#"\b(?:https?|wss?|ftp|ssh|git|grpc|postgres(?:ql)?|mysql|redis|mongodb(?:\+srv)?|amqps?|s3|gs|jdbc:[a-z]+)://[^\s<>"'`\\|{}\[\]，。；、）】」]+"#,
@@ -304,9 +338,8 @@ fn hashes_and_versions(text: &str, command: bool, covered: &mut Vec<(usize, usiz
             continue;
         }
         let last = text.get(before.0..before.1).unwrap_or("").to_ascii_lowercase();
-        let found = if is_uuid(word) {
-            Some(plain(word, Border::Tight))
-        } else if is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last)) {
+        let hash = is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last));
+        let found = if is_uuid(word) || hash {
             Some(plain(word, Border::Tight))
         } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
             && !command

@@ -38,6 +38,7 @@ impl Plain {
                 '*' | '`' => {}
                 '’' | '‘' => lower.push('\''),
                 '\n' | '\t' => lower.push(' '),
+                _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
                 _ => lower.extend(c.to_lowercase()),
             }
         }
@@ -109,7 +110,7 @@ impl Plain {
                 .find_map(|opening| clause.strip_prefix(opening));
                 match next {
                     Some(rest) if !matches!(clause.get(..3), Some("we " | "you")) || binding_modal(rest) => {
-                        clause = rest.trim_start()
+                        clause = rest.trim_start();
                     }
                     _ => break,
                 }
@@ -358,6 +359,12 @@ pub(in crate::facts) fn is_constraint(sentence: &str) -> bool {
                 "must ",
                 "never, ",
                 "don't ever ",
+                "leave ",
+                "only ",
+                "and only ",
+                "keep the ",
+                "requirement: ",
+                "nothing else",
             ],
         ) {
             hit = hit.or(Some(clause));
@@ -512,11 +519,17 @@ fn cjk_constraint(sentence: &str) -> bool {
         "只改",
         "严禁",
         "不超过",
+        "最多",
         "始终使用",
         "避免",
     ];
     let ja = [
         "しないで",
+        "ないで(",
+        "ないで。",
+        "ないこと",
+        "しておくこと",
+        "避けたい",
         "しないこと",
         "してはいけない",
         "してはならない",
@@ -607,10 +620,14 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
     }
     let plain = Plain::new(sentence);
     let lower = plain.lower.trim();
-    if is_open(lower, sentence) || is_reported(lower) {
-        return false;
-    }
-    if contains_any(
+    // What speaks for a decision is rare; what speaks against one is looked for only then.
+    chooses(lower, sentence, author)
+        && !(is_open(lower, sentence) || is_reported(lower) || leaves_open(lower))
+}
+
+/// Says that nothing is settled yet, or not here.
+fn leaves_open(lower: &str) -> bool {
+    contains_any(
         lower,
         &[
             "nothing was decided",
@@ -662,9 +679,11 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
             "decision is yours",
             "decision was made by",
         ],
-    ) {
-        return false;
-    }
+    )
+}
+
+/// The words and forms of a choice.
+fn chooses(lower: &str, sentence: &str, author: Author) -> bool {
     if sentence.chars().any(is_cjk)
         && contains_any(
             sentence,
@@ -698,6 +717,9 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
     if DECIDED.as_ref().is_some_and(|decided| decided.is_match(lower)) {
         return true;
     }
+    if settles(lower, sentence, author) {
+        return true;
+    }
     match author {
         Author::User => USER_CHOICE.as_ref().is_some_and(|choice| choice.is_match(lower)),
         // An agent's next step is no decision: it must set one thing against another or give a reason, and the thing
@@ -722,6 +744,49 @@ pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
         }
     }
 }
+
+/// Settled by form: a person sets one thing against another or names the option taken; the agent says what it does and
+/// why, or what stays.
+fn settles(lower: &str, sentence: &str, author: Author) -> bool {
+    let cjk = sentence.chars().any(is_cjk)
+        && contains_any(
+            sentence,
+            &["改成", "而不是", "封顶", "决定", "ではなく", "決定です", "に決めました"],
+        );
+    match author {
+        Author::User => cjk || SETTLED_BY_USER.as_ref().is_some_and(|it| it.is_match(lower)),
+        _ => cjk || SETTLED_BY_AGENT.as_ref().is_some_and(|it| it.is_match(lower)),
+    }
+}
+
+static SETTLED_BY_USER: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?x)
+        \b(?:should|must|shall)\ be\ [^.?]*,\ not\ |
+        \bmake\ (?:it|the\ [\w-]+)\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
+        \bkeep\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
+        \buse\ [^.?]*(?:,\ not\ |\ instead\ of\ |\ rather\ than\ ) |
+        \bmake\ (?:it|the\ limit|retries|the\ wait|the\ default|hysteresis)\ [0-9] |
+        ^(?:option\ )?[\w-]{1,20}\ it\ is\b |
+        \bit\ is,\ (?:because|since|for)\b |
+        ^option\ \w+,\ agreed |
+        \bis\ fine\ for\ now\b |
+        \bis\ out\b[^?]*$ |
+        \bstays\b[^?]*$",
+    )
+});
+
+static SETTLED_BY_AGENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?x)
+        ^(?:then\ )?i(?:'ll|\ will|\ go\ with|\ went\ with|\ prefer|\ left|\ leave)\b[^?]*
+            (?:\bbecause\b|,?\ since\b|,\ so\ |\bso\ that\b|\binstead\b|\brather\ than\b|;\ ) |
+        ^(?:agreed|understood|noted)[,:]\ [^?]*\b(?:stays?|option|it\ is)\b |
+        \bit\ is,\ (?:because|since|for)\b |
+        ^i\ go\ with\b |
+        ^i\ prefer\b",
+    )
+});
 
 /// Words a request begins with.
 const ASKING: &[&str] = &[
@@ -885,6 +950,13 @@ pub(in crate::facts) fn asks(sentence: &str) -> bool {
             "添加",
             "修改",
             "て下さい",
+            "ください",
+            "したい",
+            "して。",
+            "しておいて",
+            "吧",
+            "改成",
+            "接下来",
         ],
     ) {
         return true;

@@ -414,7 +414,7 @@ fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
 
 fn times(unit: &str, at: usize) -> bool {
     let rest = unit.get(at..).unwrap_or("").trim_start();
-    rest.starts_with("times") || rest.starts_with("more") || rest.starts_with("of ") || rest.starts_with("/")
+    rest.starts_with("times") || rest.starts_with("more") || rest.starts_with("of ") || rest.starts_with('/')
 }
 
 /// `was 5 ms`, `from 5 ms`, `not 5 ms`, `instead of 5 ms`: the former or the rejected value.

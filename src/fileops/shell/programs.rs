@@ -118,9 +118,12 @@ impl Shell<'_, '_> {
             "perl" | "ruby" => self.perl(args, state, step),
             "tee" | "sponge" => {
                 let sorted = sorted(args, "", &["output-error"]);
-                let kind = if sorted.has(&["-a", "--append"]) { OpKind::Edit } else { OpKind::Write };
+                let appends = sorted.has(&["-a", "--append"]);
+                let kind = if appends { OpKind::Edit } else { OpKind::Write };
                 for path in sorted.files() {
+                    self.out.marks.appends = appends;
                     self.push(kind.clone(), path, state, step);
+                    self.out.marks.appends = false;
                     if let (Some(text), Some(path)) = (input.text, state.base.resolve(path)) {
                         self.keep(&path, text);
                     }
@@ -135,9 +138,12 @@ impl Shell<'_, '_> {
                 }
             }
             "rm" | "unlink" | "trash" => {
-                for path in sorted(args, "", &[]).files() {
+                let sorted = sorted(args, "", &[]);
+                self.out.marks.forced = sorted.has(&["-f", "--force"]);
+                for path in sorted.files() {
                     self.push(OpKind::Delete, path, state, step);
                 }
+                self.out.marks.forced = false;
             }
             "mv" => {
                 let sorted = sorted(args, "tS", &["target-directory", "suffix"]);
@@ -605,9 +611,22 @@ impl Shell<'_, '_> {
                 }
             }
             "checkout" => {
-                // Without `--` a name may be a branch.
-                let at = args.iter().position(|arg| arg.as_deref() == Some("--"));
-                for path in at.and_then(|at| args.get(at + 1..)).unwrap_or_default().iter().flatten() {
+                // Without `--` a name may be a branch, unless an option or its place says that it is a path.
+                let paths: Vec<&str> = if let Some(at) =
+                    args.iter().position(|arg| arg.as_deref() == Some("--"))
+                {
+                    args.iter().skip(at + 1).flatten().map(String::as_str).collect()
+                } else {
+                    let sorted = sorted(args, "bB", &["orphan", "conflict"]);
+                    if sorted.has(&["-b", "-B", "--orphan", "-t", "--track"]) {
+                        return;
+                    }
+                    let takes_paths = sorted.has(&["--ours", "--theirs"]);
+                    let skipped = usize::from(!takes_paths && sorted.operands.len() > 1);
+                    let operands = args.iter().flatten().filter(|arg| !arg.starts_with('-')).skip(skipped);
+                    operands.map(String::as_str).filter(|path| takes_paths || is_file_name(path)).collect()
+                };
+                for path in paths {
                     self.push(OpKind::Edit, path, state, step);
                 }
             }
@@ -738,6 +757,16 @@ fn printed(name: &str, args: &[Arg]) -> Option<String> {
         text.replace("\\n", "\n")
     } else {
         text
+    })
+}
+
+/// Whether a word that could be a branch is the path of a file: `src/a.rs`, hardly `release/1.2`.
+fn is_file_name(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or(word);
+    name.rsplit_once('.').is_some_and(|(_, end)| {
+        (1..=5).contains(&end.len())
+            && end.starts_with(|c: char| c.is_ascii_alphabetic())
+            && end.chars().all(|c| c.is_ascii_alphanumeric())
     })
 }
 

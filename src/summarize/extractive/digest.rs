@@ -93,6 +93,8 @@ struct Building {
     replaced: Vec<u32>,
     /// Last question the agent asked, for answers of one word.
     question: Option<String>,
+    /// Options of the agent's last message, by their letter or number.
+    options: Vec<(char, String)>,
     seen_request: bool,
     todos: BTreeMap<String, String>,
 }
@@ -130,7 +132,8 @@ impl Building {
     /// What a person wrote: a request, standing instructions in it, and the rest.
     fn user(&mut self, at: u32, text: &str) {
         let question = self.question.take();
-        let whole = look(text.get(..text.floor_char_boundary(400)).unwrap_or(""));
+        let options = std::mem::take(&mut self.options);
+        let whole = look(lines::head(text, 400));
         if let Some(question) = question
             && text.len() <= 120
             && !text.contains('\n')
@@ -138,9 +141,12 @@ impl Building {
             && !whole.question
         {
             let answer = lines::clean(text);
-            let both = format!("{question} User: {answer}");
+            let option =
+                chosen_option(&answer, &options).map(|text| format!(" ({text})")).unwrap_or_default();
+            let both = format!("{question} User: {answer}{option}");
             let seen = look(&both);
-            let weight = 0.7 + 0.1 * seen.code.min(4) as f32;
+            let named = if option.is_empty() { 0.0 } else { 0.3 };
+            let weight = 0.45 + named + 0.1 * seen.code.min(4) as f32;
             self.items.push(Item::new(Kind::Decision, both, at, weight, seen));
             if whole.content <= 2 {
                 return;
@@ -149,6 +155,7 @@ impl Building {
         let cap = if self.seen_request { REQUEST } else { GOAL };
         let mut request = String::new();
         let mut rest: Vec<(String, Look)> = Vec::new();
+        let mut rules: Vec<String> = Vec::new();
         let mut count = 0usize;
         for line in lines::lines(text) {
             match line.mark {
@@ -166,6 +173,7 @@ impl Building {
                 if let Some(weight) = standing(&seen) {
                     // A long paste holds sentences of others too.
                     let weight = weight / (1.0 + count as f32 / 60.0);
+                    rules.push(clean.clone());
                     self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
                 } else if request.chars().count() + clean.chars().count() < cap && count <= 12 {
                     if !request.is_empty() {
@@ -176,6 +184,10 @@ impl Building {
                     rest.push((clean, seen));
                 }
             });
+        }
+        if request.is_empty() && !rules.is_empty() {
+            // Said like a rule, but it is all that was asked.
+            request = rules.swap_remove(0);
         }
         let asked = look(&request);
         if asked.content > 0 {
@@ -193,7 +205,7 @@ impl Building {
 
     /// Instructions of the project that the harness put into a user message.
     fn project_rules(&mut self, at: u32, text: &str) {
-        let head = text.get(..text.floor_char_boundary(600)).unwrap_or("");
+        let head = lines::head(text, 600);
         if !["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"]
             .iter()
             .any(|mark| head.contains(mark))
@@ -213,7 +225,7 @@ impl Building {
                 let seen = look(&clean);
                 if let Some(weight) = standing(&seen).filter(|weight| *weight >= 0.8) {
                     count += 1;
-                    let weight = 0.55 * weight / (1.0 + count as f32 / 12.0);
+                    let weight = 0.5 * weight / (1.0 + count as f32 / 6.0);
                     self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
                 }
             });
@@ -227,7 +239,15 @@ impl Building {
         let mut hint: Option<Kind> = None;
         let mut count = 0usize;
         let mut last: Option<String> = None;
+        self.options.clear();
         for line in &found {
+            if let Some((name, text)) = option_of(&line.text) {
+                self.options.push((name, text));
+            } else if line.mark == Mark::Bullet
+                && let Some(name) = line.number
+            {
+                self.options.push((name, option_text(&line.text)));
+            }
             match line.mark {
                 Mark::Heading => {
                     hint = section_kind(&line.text);
@@ -236,8 +256,12 @@ impl Building {
                 Mark::Code | Mark::Blank => continue,
                 _ => {}
             }
+            if let Some(kind) = lead_heading(line) {
+                hint = Some(kind);
+                continue;
+            }
             let pieces = table_row(line);
-            lines::sentences(&pieces, |sentence| {
+            lines::sentences(pieces, |sentence| {
                 count += 1;
                 let clean = lines::cut(&lines::clean(sentence), lines::LONGEST).into_owned();
                 let seen = look(&clean);
@@ -319,10 +343,19 @@ impl Building {
             }
             let (Some(at), Some(result)) = (link.result, transcript.result(link)) else { continue };
             let at = at.message.0;
-            if let Some(said) = outcome::said_by_user(&result.text) {
-                let said = said.to_owned();
-                self.user(at, &said);
-                continue;
+            match outcome::said_by_user(&result.text) {
+                Some(outcome::Said::Words(said)) => {
+                    self.user(at, said);
+                    continue;
+                }
+                Some(outcome::Said::Answers(answers)) => {
+                    let text = lines::clean(lines::head(answers, 2_000));
+                    let text = format!("The user answered: {}", lines::cut(&text, lines::LONGEST));
+                    let seen = look(&text);
+                    self.items.push(Item::new(Kind::Decision, trim_stop(text), at, 1.2, seen));
+                    continue;
+                }
+                None => {}
             }
             match kind {
                 ToolKind::Shell => {
@@ -372,6 +405,34 @@ impl Building {
     }
 }
 
+/// `Option A: text`, `A. text`, `A) text`, with any emphasis around the letter.
+fn option_of(line: &str) -> Option<(char, String)> {
+    let plain = line.trim_start_matches(['*', '|', ' ', '`']);
+    let plain = plain.strip_prefix("Option ").or_else(|| plain.strip_prefix("option ")).unwrap_or(plain);
+    let mut chars = plain.chars();
+    let name = chars.next().filter(char::is_ascii_alphanumeric)?;
+    let rest = chars.as_str().trim_start_matches('*');
+    let rest = rest.strip_prefix([':', '.', ')']).or_else(|| rest.strip_prefix(" |"))?;
+    let text = option_text(rest);
+    (text.chars().count() >= 4).then(|| (name.to_ascii_lowercase(), text))
+}
+
+fn option_text(text: &str) -> String {
+    lines::cut(&lines::clean(text.trim_start_matches(['*', ' ', '-', '—'])), 110).into_owned()
+}
+
+/// The option that a short answer names by its letter or number.
+fn chosen_option<'a>(answer: &str, options: &'a [(char, String)]) -> Option<&'a str> {
+    let named = answer
+        .split(|c: char| !c.is_alphanumeric())
+        .find(|word| word.chars().count() == 1 && !matches!(*word, "I" | "i" | "a"))
+        .or_else(|| Some(answer).filter(|answer| answer.chars().count() == 1))?
+        .chars()
+        .next()?
+        .to_ascii_lowercase();
+    options.iter().rev().find(|(name, _)| *name == named).map(|(_, text)| text.as_str())
+}
+
 /// Worth of a user's sentence as a standing instruction; `None` when it is none.
 fn standing(seen: &Look) -> Option<f32> {
     let opening = seen.first.any(Cues::RULE) || seen.second.any(Cues::RULE);
@@ -380,6 +441,9 @@ fn standing(seen: &Look) -> Option<f32> {
         return None;
     }
     let negated = seen.cues.any(Cues::NOT);
+    if !opening && !negated && !seen.cues.any(Cues::STRICT) {
+        return None;
+    }
     let base = match (opening, asks || negated) {
         (true, _) => 1.2,
         (false, true) => 0.9,
@@ -397,14 +461,14 @@ fn classify(mark: Mark, hint: Option<Kind>, seen: &Look, closing: bool) -> Kind 
         Mark::Closed => return Kind::Done,
         _ => {}
     }
+    if seen.question {
+        return Kind::Note;
+    }
     if let Some(hint) = hint
         && closing
         && !matches!(hint, Kind::Rule | Kind::Goal | Kind::Request)
     {
         return hint;
-    }
-    if seen.question {
-        return Kind::Note;
     }
     if seen.cues.any(Cues::CHOICE) && !seen.chatter {
         return Kind::Decision;
@@ -466,6 +530,12 @@ pub(super) fn section_kind(heading: &str) -> Option<Kind> {
     ];
     let lower = heading.to_lowercase();
     NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
+}
+
+/// Kind promised by a plain short line that ends with a colon: `Remaining work:`.
+pub(super) fn lead_heading(line: &Line<'_>) -> Option<Kind> {
+    let name = line.text.strip_suffix(':')?;
+    (line.mark == Mark::Plain && name.split_whitespace().count() <= 4).then(|| section_kind(name)).flatten()
 }
 
 /// A table row as running text; anything else as it is.

@@ -86,10 +86,10 @@ impl Kind {
         match self {
             Self::Goal => 1.2,
             Self::Rule => 1.15,
-            Self::Decision | Self::Value => 1.0,
+            Self::Decision => 1.0,
             Self::Request | Self::Todo => 0.9,
-            Self::Done | Self::Progress => 0.8,
-            Self::Note => 0.75,
+            Self::Value | Self::Done | Self::Progress => 0.8,
+            Self::Note => 0.6,
             Self::Failure | Self::Asked | Self::Answered => 0.7,
             Self::Check | Self::Active => 0.55,
             Self::Next => 0.4,
@@ -131,6 +131,11 @@ impl Kind {
             Self::Todo | Self::Active | Self::Next => 6,
             Self::State => 7,
         }
+    }
+
+    /// True for kinds that tell how things went rather than what holds: the old ones make room for the new ones.
+    pub(super) fn fades(self) -> bool {
+        matches!(self, Self::Value | Self::Note | Self::Done | Self::Progress | Self::Asked | Self::Check)
     }
 
     /// Words in front of the line, from which the next round knows the kind again.
@@ -234,7 +239,7 @@ pub(super) fn info(look: &Look) -> f32 {
         sum *= 0.75;
     }
     if look.question {
-        sum *= 0.5;
+        sum *= 0.3;
     }
     if look.chatter {
         sum *= 0.25;

@@ -149,13 +149,14 @@ fn headed(
         if empty {
             out.push_str("(none)\n");
         }
-        out.push_str(&lists);
         for entry in entries.iter().filter(|entry| section.kinds.contains(&entry.kind)) {
             out.push_str("- ");
             out.push_str(entry.kind.label());
             out.push_str(entry.text);
             out.push('\n');
         }
+        // Behind the other lines: the lines under a list's label are its paths and nothing else.
+        out.push_str(&lists);
         if frame < Frame::Bare {
             out.push('\n');
         }

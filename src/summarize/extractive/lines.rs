@@ -34,6 +34,14 @@ pub(super) struct Line<'a> {
     pub(super) text: Cow<'a, str>,
     /// The mark.
     pub(super) mark: Mark,
+    /// First digit of the number of a numbered list item.
+    pub(super) number: Option<char>,
+}
+
+impl<'a> Line<'a> {
+    fn new(text: &'a str, mark: Mark) -> Self {
+        Self { text: Cow::Borrowed(text), mark, number: None }
+    }
 }
 
 /// Splits a text into marked lines; lines wrapped by a text editor are joined again.
@@ -46,15 +54,15 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
         if let Some(open) = fence {
             if trimmed.starts_with(open) {
                 fence = None;
-                out.push(Line { text: Cow::Borrowed(""), mark: Mark::Blank });
+                out.push(Line::new("", Mark::Blank));
             } else {
-                out.push(Line { text: Cow::Borrowed(raw.trim_end()), mark: Mark::Code });
+                out.push(Line::new(raw.trim_end(), Mark::Code));
             }
             continue;
         }
         if let Some(open) = ["```", "~~~"].into_iter().find(|open| trimmed.starts_with(open)) {
             fence = Some(open);
-            out.push(Line { text: Cow::Borrowed(""), mark: Mark::Blank });
+            out.push(Line::new("", Mark::Blank));
             continue;
         }
         let (rest, mark) = marked(trimmed);
@@ -72,7 +80,8 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
             joined.push(' ');
             joined.push_str(rest);
         } else {
-            out.push(Line { text: Cow::Borrowed(rest), mark });
+            let number = trimmed.chars().next().filter(|c| mark == Mark::Bullet && c.is_ascii_digit());
+            out.push(Line { number, ..Line::new(rest, mark) });
         }
     }
     out
@@ -263,4 +272,22 @@ pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
     let kept = head.get(..boundary.unwrap_or(head.len())).unwrap_or(head);
     let kept = kept.trim_end_matches(|c: char| c.is_whitespace() || c == '\u{200d}' || c == ',' || c == ';');
     Cow::Owned(format!("{kept}…"))
+}
+
+/// At most the first `bytes` of a text, on a character boundary.
+pub(super) fn head(text: &str, bytes: usize) -> &str {
+    let mut end = bytes.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or("")
+}
+
+/// At most the last `bytes` of a text, on a character boundary.
+pub(super) fn tail(text: &str, bytes: usize) -> &str {
+    let mut start = text.len().saturating_sub(bytes);
+    while !text.is_char_boundary(start) {
+        start += 1;
+    }
+    text.get(start..).unwrap_or("")
 }

@@ -114,6 +114,13 @@ pub(super) fn short_command(command: &str) -> String {
     lines::cut(&lines::clean(&kept.join(" ")), COMMAND).replace('`', "'")
 }
 
+/// Key of a short command: its last part that checks something, so that `fmt && lint` and `lint` are one.
+pub(super) fn command_key(short: &str) -> u64 {
+    let parts = || short.split("&&").map(str::trim);
+    let part = parts().filter(|part| is_check(part)).last().or_else(|| parts().last()).unwrap_or(short);
+    words::key(part) ^ 0x5eed
+}
+
 /// Parts of a command line that only prepare the rest.
 fn is_housekeeping(segment: &str) -> bool {
     let program = segment.split_whitespace().next().unwrap_or("");
@@ -188,7 +195,7 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
     let failed = result.outcome == Outcome::Failed
         || (check && result.exit_code != Some(0) && head.as_ref().is_some_and(|(worth, _)| *worth >= 7))
         || (check && head.as_ref().is_some_and(|(worth, _)| *worth >= 8) && command.contains('|'));
-    let key = words::key(&short) ^ 0x5eed;
+    let key = command_key(&short);
     if failed {
         let exit = result
             .exit_code
@@ -220,41 +227,48 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
 
 /// A failed call of another tool.
 pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
-    let head = trouble(&result.text, false).map(|(_, line)| line).or_else(|| first_line(&result.text));
-    if let Some(head) = head {
+    if let Some((_, head)) = trouble(&result.text, false).filter(|(worth, _)| *worth >= 6) {
         let text = format!("{}: {head}", lines::clean(name));
         let seen = look(&text);
         out.push(Item::new(Kind::Failure, text, message, 0.25, seen));
     }
 }
 
+/// Words of a person inside a tool result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Said<'a> {
+    /// A message to the agent.
+    Words(&'a str),
+    /// Questions of the agent with their answers.
+    Answers(&'a str),
+}
+
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
-pub(super) fn said_by_user(text: &str) -> Option<&str> {
-    let head = text.get(..text.floor_char_boundary(400))?;
+pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
+    let head = lines::head(text, 400);
     let lower = head.to_ascii_lowercase();
     if !lower.contains("user") {
         return None;
     }
-    [
-        "the user said:",
-        "user said:",
-        "user feedback:",
-        "user provided the following feedback:",
-        "answered your questions:",
-        "user responded:",
-        "user's answer:",
-        "user answered:",
-        "<feedback>",
-    ]
-    .iter()
-    .find_map(|mark| lower.find(mark).and_then(|at| text.get(at + mark.len()..)))
-    .map(str::trim)
-    .filter(|said| !said.is_empty())
+    let behind = |mark: &&str| lower.find(mark).and_then(|at| text.get(at + mark.len()..));
+    let filled = |said: &&str| !said.trim().is_empty();
+    if let Some(said) = ["answered your questions:", "user's answer:", "user answered:"]
+        .iter()
+        .find_map(behind)
+        .filter(filled)
+    {
+        return Some(Said::Answers(said.trim()));
+    }
+    ["user said:", "user feedback:", "following feedback:", "user responded:", "<feedback>"]
+        .iter()
+        .find_map(behind)
+        .filter(filled)
+        .map(|said| Said::Words(said.trim()))
 }
 
 /// Commits and pull requests named in the output of a command.
 fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
-    for line in text.get(..text.floor_char_boundary(WINDOW)).unwrap_or("").lines() {
+    for line in lines::head(text, WINDOW).lines() {
         let line = line.trim();
         if let Some((place, subject)) = line.strip_prefix('[').and_then(|rest| rest.split_once("] "))
             && let Some((branch, hash)) = place.rsplit_once(' ')
@@ -280,10 +294,7 @@ fn ends(text: &str) -> (&str, &str) {
     if text.len() <= 2 * WINDOW {
         return (text, "");
     }
-    (
-        text.get(..text.floor_char_boundary(WINDOW)).unwrap_or(""),
-        text.get(text.ceil_char_boundary(text.len() - WINDOW)..).unwrap_or(""),
-    )
+    (lines::head(text, WINDOW), lines::tail(text, WINDOW))
 }
 
 /// The line that says best what went wrong, with its worth, and a second one that adds to it.
@@ -367,13 +378,4 @@ fn verdict(text: &str) -> Option<String> {
         .find(|line| finder.is_match(*line))?;
     let line = lines::clean(line.trim_matches(['=', ' ', '-']));
     Some(lines::cut(&line, 110).into_owned()).filter(|line| !line.is_empty())
-}
-
-/// First line that holds a word.
-fn first_line(text: &str) -> Option<String> {
-    let head = text.get(..text.floor_char_boundary(1_000)).unwrap_or("");
-    head.lines()
-        .map(lines::clean)
-        .find(|line| line.chars().any(char::is_alphanumeric))
-        .map(|line| lines::cut(&line, 140).into_owned())
 }

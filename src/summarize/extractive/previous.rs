@@ -1,11 +1,12 @@
 //! Reading an earlier summary back into lines: our own layouts exactly, anyone else's headings, lists and prose as
 //! well as they allow. File lists are left out; they come from the harness.
 
-use super::digest::{section_kind, trim_stop};
+use super::digest::{lead_heading, section_kind, trim_stop};
 use super::files::label;
 use super::item::{Item, Kind, info};
 use super::layout::lead_ins;
 use super::lines::{self, Mark};
+use super::outcome::command_key;
 use super::words::{self, Cues, look};
 
 /// Longest list line kept in one piece, in characters.
@@ -35,6 +36,11 @@ pub(super) fn parse(text: &str) -> Vec<Item> {
             _ => {}
         }
         let mut text: &str = &line.text;
+        if let Some(kind) = lead_heading(&line) {
+            section = Some(kind);
+            in_files = text.to_lowercase().contains("file");
+            continue;
+        }
         if let Some((lead, kind)) = lead_ins().find(|(lead, _)| text.starts_with(lead)) {
             section = Some(kind);
             text = text.strip_prefix(lead).unwrap_or(text);
@@ -48,6 +54,13 @@ pub(super) fn parse(text: &str) -> Vec<Item> {
         } else {
             lines::sentences(text, |sentence| push(&mut out, sentence, line.mark, section));
         }
+    }
+    if !ours
+        && !out.iter().any(|item| item.kind == Kind::Goal)
+        && let Some(opening) = out.first_mut().filter(|item| item.kind == Kind::Note)
+    {
+        // Prose begins with what it is about.
+        opening.kind = Kind::Goal;
     }
     out
 }
@@ -78,16 +91,24 @@ fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
         (_, None) => Kind::Note,
     });
     let weight = match kind {
-        Kind::Goal | Kind::Request | Kind::Answered | Kind::Failure | Kind::Check | Kind::State => 1.0,
-        Kind::Todo | Kind::Active => 1.0,
+        Kind::Failure if !clean.starts_with('`') && section.is_none() => 0.2,
+        Kind::Goal
+        | Kind::Request
+        | Kind::Answered
+        | Kind::Failure
+        | Kind::Check
+        | Kind::State
+        | Kind::Todo
+        | Kind::Active => 1.0,
         Kind::Rule => 0.8 + 0.3 * info(&seen).min(1.5),
-        _ => 1.1 * info(&seen),
+        // It was chosen once, so it is not worthless.
+        _ => (1.1 * info(&seen)).max(0.45),
     };
     let key = match kind {
         Kind::Failure | Kind::Check => clean
             .strip_prefix('`')
             .and_then(|rest| rest.split_once('`'))
-            .map(|(command, _)| words::key(command) ^ 0x5eed),
+            .map(|(command, _)| command_key(command)),
         Kind::Todo | Kind::Active => Some(words::key(&clean)),
         _ => None,
     };
@@ -113,7 +134,7 @@ fn without_lists(text: &str) -> String {
         });
         if let Some(close) = block {
             // A block runs to its own closing line; an opening line alone is no block.
-            let end = all.iter().skip(at).take_while(|line| !line.trim().starts_with("<")).count() + at;
+            let end = all.iter().skip(at).take_while(|line| !line.trim().starts_with('<')).count() + at;
             if all.get(end).is_some_and(|line| line.trim() == close) {
                 at = end + 1;
             }

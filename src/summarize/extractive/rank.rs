@@ -8,7 +8,7 @@ use crate::tokens::Tokenizer;
 use rustc_hash::FxHashMap;
 
 /// Lines below this worth are not written even when there is room.
-const FLOOR: f32 = 0.22;
+const FLOOR: f32 = 0.28;
 /// Tokens of a bullet and its line end.
 const BULLET: u64 = 2;
 /// Lines tried after the first that did not fit.
@@ -44,12 +44,13 @@ pub(super) fn candidates<'a>(
         state(&mut out, digest);
         lists(&mut out, request, digest);
     }
+    plans(&mut out);
     replace_by_key(&mut out);
     replace_by_skeleton(&mut out);
     turned_down(&mut out);
     finished(&mut out);
     worth(&mut out, request, old.len());
-    out.retain(|candidate| candidate.worth >= FLOOR);
+    out.retain(|candidate| candidate.worth >= FLOOR || (candidate.old && nothing_happened));
     out
 }
 
@@ -93,7 +94,7 @@ fn turn(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>) {
     for candidate in out.iter_mut() {
         match (candidate.old, candidate.kind) {
             (true, Kind::Progress) if new_request || request.turn_start.is_none() => {
-                candidate.kind = Kind::Done
+                candidate.kind = Kind::Done;
             }
             (false, Kind::Done)
                 if request.turn_start.is_some_and(|start| candidate.item.message as usize >= start) =>
@@ -120,9 +121,9 @@ fn state(out: &mut [Candidate<'_>], digest: &Digest) {
         .map(|(at, _)| at)
         .collect::<Vec<_>>();
     let place = if digest.is_closing(message as usize) {
-        places.truncate(3);
-        let weight = |at: &usize| out.get(*at).map_or(0.0, |c| c.item.weight);
-        places.into_iter().reduce(|best, at| if weight(&at) > weight(&best) { at } else { best })
+        let says =
+            |at: &usize| out.get(*at).is_some_and(|c| c.item.words.len() >= 4 && c.item.weight >= 0.25);
+        places.iter().copied().find(says).or(places.first().copied())
     } else {
         places.pop()
     };
@@ -143,6 +144,18 @@ fn lists(out: &mut Vec<Candidate<'_>>, request: &SummaryRequest<'_>, digest: &Di
         !(matches!(c.kind, Kind::Todo | Kind::Active)
             && (c.old || (c.item.key.is_some() && c.item.message < last)))
     });
+}
+
+/// A new plan takes the place of what the agent said it would do next.
+fn plans(out: &mut Vec<Candidate<'_>>) {
+    let newest = out
+        .iter()
+        .filter(|c| !c.old && matches!(c.kind, Kind::Next | Kind::Todo) && c.item.weight >= 0.4)
+        .map(|c| c.item.message)
+        .max();
+    if let Some(newest) = newest {
+        out.retain(|c| c.kind != Kind::Next || (!c.old && c.item.message + 12 >= newest));
+    }
 }
 
 /// Of lines with one key the last stays.
@@ -205,20 +218,22 @@ fn turned_down(out: &mut Vec<Candidate<'_>>) {
 
 /// Pending lines that a later line reports as finished.
 fn finished(out: &mut Vec<Candidate<'_>>) {
-    let done: Vec<(u32, u64, &[u32])> = out
+    let done: Vec<(u32, &Item)> = out
         .iter()
         .filter(|c| matches!(c.kind, Kind::Done | Kind::Progress | Kind::State))
-        .map(|c| (c.order, c.item.signature, &*c.item.words))
+        .map(|c| (c.order, c.item))
         .collect();
     out.retain(|c| {
         if !matches!(c.kind, Kind::Todo | Kind::Active | Kind::Next) || c.item.words.len() < 2 {
             return true;
         }
-        let needed = (c.item.words.len() * 3).div_ceil(4);
-        !done.iter().any(|(order, signature, words)| {
+        !done.iter().any(|(order, done)| {
+            // A shared label (`WP15`) needs fewer shared words.
+            let labelled = common(&done.values, &c.item.values) > 0;
+            let needed = (c.item.words.len() * if labelled { 4 } else { 7 }).div_ceil(10).max(2);
             *order > c.order
-                && (signature & c.item.signature).count_ones() as usize * 2 >= needed
-                && common(words, &c.item.words) >= needed
+                && (done.signature & c.item.signature).count_ones() as usize * 2 >= needed
+                && common(&done.words, &c.item.words) >= needed
         })
     });
 }
@@ -291,15 +306,21 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer:
         queue.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.order.cmp(&b.1.order)));
     }
     let mut used = [0f32; GROUPS];
+    let mut used_by_old = [0f32; GROUPS];
     let mut out = Selection::default();
     let mut misfits = 0;
     loop {
         let mut best: Option<(f32, usize)> = None;
         for (group, queue) in queues.iter().enumerate() {
-            let Some((priority, _)) = queue.last() else { continue };
-            let share = SHARES.get(group).copied().unwrap_or(0.1) * budget as f32;
-            let full = used.get(group).copied().unwrap_or(0.0) / share.max(1.0);
-            let now = priority / (1.0 + full * full);
+            let Some((priority, candidate)) = queue.last() else { continue };
+            let share = (SHARES.get(group).copied().unwrap_or(0.1) * budget as f32).max(1.0);
+            let full = used.get(group).copied().unwrap_or(0.0) / share;
+            let mut now = priority / (1.0 + full * full);
+            if candidate.old && candidate.kind.fades() {
+                // What is new gets its part of what only tells how things went.
+                let full = 1.6 * used_by_old.get(group).copied().unwrap_or(0.0) / share;
+                now /= 1.0 + full * full;
+            }
             if best.is_none_or(|(high, _)| now > high) {
                 best = Some((now, group));
             }
@@ -335,8 +356,11 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer:
             continue;
         }
         out.tokens += cost;
-        if let Some(used) = used.get_mut(group) {
-            *used += cost as f32;
+        let counters = [&mut used, &mut used_by_old];
+        for (counter, counts) in counters.into_iter().zip([true, candidate.old]) {
+            if let Some(used) = counter.get_mut(group).filter(|_| counts) {
+                *used += cost as f32;
+            }
         }
         out.lines.push(candidate);
     }

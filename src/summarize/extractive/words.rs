@@ -3,6 +3,7 @@
 //! One pass over the text, no allocation but for the word list. Words are compared by hash, after crude stemming; a
 //! collision costs a slightly wrong rank and nothing else.
 
+use super::lines;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -32,6 +33,10 @@ impl Cues {
     /// A verb that asks for work.
     pub(super) const ASK: Self = Self(1 << 9);
 
+    /// A word that numbers things rather than measures them: the digit behind it is a name, not a value.
+    const COUNTER: Self = Self(1 << 11);
+    /// Obligation that leaves no doubt.
+    pub(super) const STRICT: Self = Self(1 << 10);
     /// Choices, reasons and findings.
     pub(super) const INSIGHT: Self = Self(Self::CHOICE.0 | Self::CAUSE.0 | Self::FOUND.0);
 
@@ -47,6 +52,16 @@ impl Cues {
 
 /// The vocabulary: cue, then words. Words of other languages only where they cannot be mistaken for English ones.
 const VOCABULARY: &[(Cues, &str)] = &[
+    (
+        Cues::COUNTER,
+        "step phase task issue pr line lines part section stage round item test case chapter milestone version \
+      option session message cycle job page commit iteration attempt day week point",
+    ),
+    (
+        Cues::STRICT,
+        "must always never only don't dont mustn't required requires requirement require forbidden mandatory whenever \
+      strictly everywhere immer niemals nie muss nur siempre nunca toujours jamais",
+    ),
     (
         Cues::RULE,
         "must always never only ensure require required requires requirement forbidden mandatory don't dont \
@@ -132,10 +147,6 @@ const UNSPACED: &[(Cues, &[&str])] = &[
     (Cues::FOUND, &["发现", "问题", "関係", "確認"]),
 ];
 
-/// Words that number things rather than measure them: the digit behind them is a name, not a value.
-const COUNTERS: &str = "step phase task issue pr line lines part section stage round item test case chapter milestone \
-    version option session message cycle job page commit iteration attempt day week point";
-
 static CUES: LazyLock<FxHashMap<u32, Cues>> = LazyLock::new(|| {
     let mut map: FxHashMap<u32, Cues> = FxHashMap::default();
     for (cue, words) in VOCABULARY {
@@ -145,8 +156,6 @@ static CUES: LazyLock<FxHashMap<u32, Cues>> = LazyLock::new(|| {
     }
     map
 });
-
-static COUNTER_HASHES: LazyLock<Vec<u32>> = LazyLock::new(|| COUNTERS.split_whitespace().map(hash).collect());
 
 /// What one line of text holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -213,7 +222,7 @@ pub(super) fn look(text: &str) -> Look {
         out.code += u32::from(code);
         out.numbers += u32::from(digits);
         let named = word.starts_with('#') || counter || (code && !digits);
-        counter = COUNTER_HASHES.contains(&hashed);
+        counter = cues.any(Cues::COUNTER);
         if cues.any(Cues::STOP) && !in_code {
             continue;
         }
@@ -238,6 +247,9 @@ fn unspaced(word: &str, out: &mut Look) {
     for (cue, needles) in UNSPACED {
         if needles.iter().any(|needle| word.contains(needle)) {
             out.cues.add(*cue);
+            if *cue == Cues::RULE {
+                out.cues.add(Cues::STRICT);
+            }
         }
     }
     let mut before: Option<char> = None;
@@ -323,62 +335,60 @@ fn is_chatter(text: &str) -> bool {
     const OPENERS: &[&str] = &[
         "let me",
         "let's",
-        "now let",
+        "let us",
+        "now ",
+        "now,",
         "i'll",
         "i will",
         "i'm going",
         "i am going",
-        "now i'll",
-        "now i need to",
-        "now i can see",
-        "now i see",
+        "i need to",
+        "i should",
+        "i want to",
+        "i can see",
+        "i see",
         "looking at",
         "first, let",
         "first let",
+        "next, let",
         "good.",
+        "good,",
+        "good —",
         "great",
         "perfect",
+        "excellent",
         "ok,",
         "okay",
         "sure",
         "alright",
-        "now,",
         "wait",
         "hmm",
         "you're right",
         "you're absolutely",
-        "i need to",
-        "i should",
-        "let us",
         "here's",
         "here is",
         "here are",
-        "good —",
-        "good,",
-        "now update",
-        "now add",
-        "now run",
-        "now fix",
-        "now the",
-        "now check",
         "checking",
         "exploring",
         "reading",
-        "i want to",
-        "i can see",
-        "i see",
-        "excellent",
         "actually, let me",
         "we need to look",
         "maybe",
-        "next, let",
         "then i",
     ];
-    let head: String = text.chars().take(24).collect::<String>().to_lowercase().replace('’', "'");
-    OPENERS.iter().any(|opener| head.starts_with(opener))
-        || ["让我", "我来", "我将", "现在", "好的", "まず", "では"]
+    // `I’ll` is written with either apostrophe; the openers are short.
+    let typographic = lines::head(text, 24).contains('’').then(|| lines::head(text, 32).replace('’', "'"));
+    let head = typographic.as_deref().unwrap_or(text).as_bytes();
+    let Some(first) = head.first().map(u8::to_ascii_lowercase) else { return false };
+    if first >= 0x80 {
+        return ["让我", "我来", "我将", "现在", "好的", "まず", "では"]
             .iter()
-            .any(|opener| text.starts_with(opener))
+            .any(|opener| text.starts_with(opener));
+    }
+    OPENERS.iter().map(|opener| opener.as_bytes()).any(|opener| {
+        opener.first() == Some(&first)
+            && head.get(..opener.len()).is_some_and(|head| head.eq_ignore_ascii_case(opener))
+    })
 }
 
 /// Begins with a word that needs the sentence before.

@@ -1,0 +1,254 @@
+//! What can be typed. Doc comments are the help; parsing values is all the logic there is.
+
+use crate::replay::{Mode, ScheduleMode};
+use crate::report::Format;
+use crate::run::WindowChoice;
+use crate::strategy::Strategy;
+use crate::tokens::Tokenizer;
+use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+
+/// Replay agent logs through context compaction and score what survives
+#[derive(Debug, Parser)]
+#[command(
+    name = "compactor",
+    version,
+    arg_required_else_help = true,
+    after_help = "Exit codes: 0 done; 2 could not do the job or nothing was measured; 3 done, with some inputs failed."
+)]
+pub struct Cli {
+    /// What to do
+    #[command(subcommand)]
+    pub verb: Verb,
+
+    /// Show nothing but the result and errors
+    #[arg(short, long, global = true)]
+    pub quiet: bool,
+
+    /// When to use colors
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    pub color: Color,
+}
+
+/// The verbs.
+#[derive(Debug, Subcommand)]
+pub enum Verb {
+    /// Replay logs under compaction strategies and show what survives
+    #[command(long_about = REPLAY_ABOUT)]
+    Replay(ReplayArgs),
+}
+
+const REPLAY_ABOUT: &str = "\
+Replay logs under compaction strategies and show what survives
+
+Examples:
+  compactor replay ~/.claude/projects
+  compactor replay logs/*.jsonl --out results --log-facts
+  compactor replay logs --window 128k,200k --strategy structured,truncate
+  cat session.jsonl | compactor replay - --format json
+
+Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs; the format is found per file. Every session is \
+compacted over and over until its log ends, under each strategy at the same places, and the facts of the session (files, \
+commands, errors, values, constraints, decisions, ...) are looked for in each summary. Works offline.";
+
+/// When to use colors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// Arguments of `replay`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ReplayArgs {
+    /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// Strategies to compare: structured, narrative, truncate, emergency, and the control none
+    #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = strategy,
+        default_value = "structured,narrative,truncate,emergency")]
+    pub strategy: Vec<Strategy>,
+
+    /// Compaction policies: the name of an embedded profile (standard) or a TOML file
+    #[arg(short, long, value_name = "NAME|FILE", value_delimiter = ',', default_value = "standard")]
+    pub profile: Vec<String>,
+
+    /// Context windows in tokens (`128k`, `200000`), or `auto` for the window of each log's model
+    #[arg(short, long, value_name = "TOKENS", value_delimiter = ',', value_parser = window, conflicts_with = "cycles")]
+    pub window: Vec<WindowChoice>,
+
+    /// Find a window per session at which so many compactions happen
+    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub cycles: u16,
+
+    /// One schedule of triggers and cuts for all strategies, or each strategy on its own
+    #[arg(long, value_enum, default_value_t = Schedule::Locked)]
+    pub schedule: Schedule,
+
+    /// Let the log go on between cycles, or compact the finished context again and again
+    #[arg(long, value_enum, default_value_t = Repeat::Grow)]
+    pub mode: Repeat,
+
+    /// Limit for everything generated, in tokens; default: the profile's (standard: 4 % of the window, at least 1000, which
+    /// is what recorded summaries of real agents take), never more than a quarter of the window
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub summary_tokens: Option<u64>,
+
+    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
+    pub tokenizer: Tokenizer,
+
+    /// Threads; default: all cores
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    /// Write run.json, cycles.csv, classes.csv, sessions.csv, summary.csv and differences.csv to this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Also write facts.csv: a row per fact and cycle
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub log_facts: bool,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub format: Output,
+}
+
+/// Names of [`ScheduleMode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Schedule {
+    /// Triggers and cuts are computed once, counting every summary at its full budget
+    Locked,
+    /// Each strategy triggers on its own tokens
+    Free,
+}
+
+impl From<Schedule> for ScheduleMode {
+    fn from(schedule: Schedule) -> Self {
+        match schedule {
+            Schedule::Locked => Self::Locked,
+            Schedule::Free => Self::Free,
+        }
+    }
+}
+
+/// Names of [`Mode`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Repeat {
+    /// The log goes on
+    Grow,
+    /// The same context is compacted again
+    Repeat,
+}
+
+impl From<Repeat> for Mode {
+    fn from(mode: Repeat) -> Self {
+        match mode {
+            Repeat::Grow => Self::Grow,
+            Repeat::Repeat => Self::Repeat,
+        }
+    }
+}
+
+/// Names of [`Format`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Output {
+    /// For people
+    Table,
+    /// A row per profile and strategy
+    Csv,
+    /// One document: manifest, summary, differences
+    Json,
+}
+
+impl From<Output> for Format {
+    fn from(output: Output) -> Self {
+        match output {
+            Output::Table => Self::Table,
+            Output::Csv => Self::Csv,
+            Output::Json => Self::Json,
+        }
+    }
+}
+
+fn strategy(text: &str) -> Result<Strategy, String> {
+    text.parse().map_err(|_| unknown("strategy", text, &Strategy::ALL.map(Strategy::name)))
+}
+
+fn tokenizer(text: &str) -> Result<Tokenizer, String> {
+    text.parse().map_err(|_| unknown("tokenizer", text, &["o200k", "cl100k", "heuristic"]))
+}
+
+/// Names what is known and the nearest of it.
+pub fn unknown(what: &str, text: &str, names: &[&str]) -> String {
+    let nearest = names
+        .iter()
+        .map(|name| (strsim::jaro_winkler(name, &text.to_lowercase()), *name))
+        .max_by(|a, b| a.0.total_cmp(&b.0))
+        .filter(|(likeness, _)| *likeness > 0.6);
+    let meant = nearest.map(|(_, name)| format!("did you mean `{name}`? ")).unwrap_or_default();
+    format!("unknown {what} `{text}`; {meant}known: {}", names.join(", "))
+}
+
+fn window(text: &str) -> Result<WindowChoice, String> {
+    if text == "auto" {
+        return Ok(WindowChoice::Auto);
+    }
+    let window = tokens(text).map_err(|error| format!("{error}, or `auto`"))?;
+    if window < 400 {
+        return Err(format!("a window of {window} tokens holds nothing; use at least 400"));
+    }
+    Ok(WindowChoice::Tokens(window))
+}
+
+/// `128k`, `1.5m`, `200000`.
+fn tokens(text: &str) -> Result<u64, String> {
+    let lower = text.trim().to_lowercase();
+    let (digits, factor) = match (lower.strip_suffix('k'), lower.strip_suffix('m')) {
+        (Some(digits), _) => (digits, 1_000.0),
+        (_, Some(digits)) => (digits, 1_000_000.0),
+        _ => (lower.as_str(), 1.0),
+    };
+    match digits.parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 && number * factor < 1e12 => {
+            Ok((number * factor).round() as u64)
+        }
+        _ => Err(format!("`{text}` is no number of tokens; use for example 128k or 200000")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_is_well_formed() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn amounts_of_tokens() {
+        for (text, expect) in [("128k", 128_000), ("200000", 200_000), ("1.5M", 1_500_000), ("32K", 32_000)] {
+            assert_eq!(tokens(text), Ok(expect), "{text}");
+        }
+        for text in ["", "0", "-5", "k", "ten", "NaN", "inf", "1e99"] {
+            assert!(tokens(text).is_err(), "{text}");
+        }
+        assert!(window("100").is_err());
+        assert_eq!(window("auto"), Ok(WindowChoice::Auto));
+    }
+
+    #[test]
+    fn the_nearest_name_is_offered() {
+        let error = strategy("structred").unwrap_err();
+        assert!(error.contains("did you mean `structured`"), "{error}");
+    }
+}

@@ -1,0 +1,47 @@
+//! Exit codes, and the failure that leads to one of them.
+
+use std::process::ExitCode;
+
+/// How the process ends. A broken pipe is quiet success.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Exit {
+    /// 0: done.
+    Done,
+    /// 2: could not do the job: wrong usage, input or output that cannot be used, or nothing could be measured at all.
+    Failed,
+    /// 3: done, but some input was unreadable, a whole session was lost to damage, or a row is an error.
+    Partial,
+}
+
+impl Exit {
+    /// The code.
+    pub fn code(self) -> u8 {
+        match self {
+            Self::Done => 0,
+            Self::Failed => 2,
+            Self::Partial => 3,
+        }
+    }
+}
+
+impl From<Exit> for ExitCode {
+    fn from(exit: Exit) -> Self {
+        Self::from(exit.code())
+    }
+}
+
+/// Why the job could not be done, and what to do about it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Cause: file, line and reason.
+    pub cause: String,
+    /// What to do; may be empty.
+    pub hint: String,
+}
+
+impl Failure {
+    /// A failure with a hint.
+    pub fn new(cause: impl Into<String>, hint: impl Into<String>) -> Self {
+        Self { cause: cause.into(), hint: hint.into() }
+    }
+}

@@ -1,0 +1,144 @@
+//! `compactor replay`: arguments to settings, the run, the files, the report, the exit code.
+
+use super::args::{ReplayArgs, unknown};
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use crate::aggregate::aggregate;
+use crate::discover::discover;
+use crate::profile::Profile;
+use crate::report::table::problem_line;
+use crate::report::{Look, render};
+use crate::results::files::{prepare, write_run};
+use crate::results::{Manifest, RunOutput};
+use crate::run::{RunSettings, Windows, run as run_all};
+use crate::summarize::extractive::Extractive;
+use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Damaged or lost inputs named on stderr; the rest is counted.
+const NAMED_PROBLEMS: usize = 10;
+
+/// Runs the verb.
+pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let settings = settings(args)?;
+    if let Some(dir) = &args.out {
+        prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+    }
+    let found = discover(&args.paths);
+    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
+    let sessions = AtomicU64::new(0);
+    let progress = |bytes: u64, more: u64| {
+        let count = sessions.fetch_add(more, Ordering::Relaxed) + more;
+        bar.set_message(format!("{count} sessions"));
+        bar.inc(bytes);
+    };
+    let output = run_all(&found, &settings, &Extractive, &progress)
+        .map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
+    bar.finish_and_clear();
+
+    problems(&output.manifest, ui);
+    let aggregate = aggregate(&output);
+    let saved = match &args.out {
+        Some(dir) => {
+            write_run(dir, &output, &aggregate)
+                .map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+            Some(dir.display().to_string())
+        }
+        None => None,
+    };
+    let look = Look { width: ui.width(), color: ui.color(), saved: saved.as_deref() };
+    let text = render(args.format.into(), &output, &aggregate, look)
+        .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+    if output.manifest.sessions_exercised > 0 || args.format != super::args::Output::Table {
+        ui.product(&text)?;
+    }
+    exit(&output, ui)
+}
+
+fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
+    let profiles = args.profile.iter().map(|name| profile(name)).collect::<Result<Vec<_>, _>>()?;
+    let mut strategies = args.strategy.clone();
+    let mut seen = Vec::new();
+    strategies.retain(|strategy| {
+        let new = !seen.contains(strategy);
+        seen.push(*strategy);
+        new
+    });
+    let windows = if args.window.is_empty() {
+        Windows::Cycles(usize::from(args.cycles))
+    } else {
+        Windows::Given(args.window.clone())
+    };
+    Ok(RunSettings {
+        profiles,
+        strategies,
+        windows,
+        summary_tokens: args.summary_tokens,
+        schedule: args.schedule.into(),
+        mode: args.mode.into(),
+        tokenizer: args.tokenizer,
+        jobs: args.jobs.map_or(0, usize::from),
+        log_facts: args.log_facts,
+    })
+}
+
+/// An embedded profile by name, or one from a file.
+#[expect(clippy::disallowed_methods, reason = "the command line reads the profiles that a user names")]
+fn profile(name: &str) -> Result<Profile, Failure> {
+    if name == "standard" {
+        return Ok(Profile::standard());
+    }
+    let path = Path::new(name);
+    let is_file = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) || path.exists();
+    if !is_file {
+        let hint = "name an embedded profile, or a file that ends in .toml";
+        return Err(Failure::new(unknown("profile", name, &["standard"]), hint));
+    }
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Failure::new(format!("profile {name}: {error}"), "check the path"))?;
+    Profile::parse(name, &text)
+        .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
+}
+
+/// Names lost and damaged inputs on stderr.
+fn problems(manifest: &Manifest, ui: &Ui) {
+    let worth = manifest.problems.iter().filter(|problem| problem.severity != "note");
+    for problem in worth.clone().take(NAMED_PROBLEMS) {
+        ui.complain(&problem_line(problem));
+    }
+    let more = worth.count().saturating_sub(NAMED_PROBLEMS);
+    if more > 0 {
+        ui.complain(&format!("... and {more} more; all of them are in run.json (--out DIR)"));
+    }
+}
+
+/// 2 when nothing was measured, 3 when something was lost, else 0.
+fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
+    let manifest = &output.manifest;
+    if manifest.sessions_exercised == 0 {
+        let cause = if manifest.sessions == 0 {
+            "no session could be read: nothing was measured".to_owned()
+        } else {
+            format!(
+                "nothing was measured: none of {} sessions was ever compacted ({} too short, {} failed)",
+                manifest.sessions, manifest.sessions_not_exercised, manifest.sessions_failed
+            )
+        };
+        let hint = if manifest.sessions == 0 {
+            "give a file or directory with logs of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
+        } else {
+            "give longer logs, or a smaller --window"
+        };
+        return Err(Failure::new(cause, hint));
+    }
+    let lost = manifest.files_failed > 0
+        || manifest.sessions_failed > 0
+        || manifest.problems.iter().any(|problem| problem.severity == "lost")
+        || output.cycles.iter().any(|row| !row.error.is_empty())
+        || output.sessions.iter().any(|row| !row.error.is_empty());
+    if lost {
+        ui.say("some inputs could not be measured; the rest is above (exit code 3)");
+        return Ok(Exit::Partial);
+    }
+    Ok(Exit::Done)
+}

@@ -1,0 +1,500 @@
+//! The terminal table: what was run, who did best, what hurts most, what was left out.
+//!
+//! Meant to be understood at once by somebody tired: one block per profile and window, one row per strategy, `best` and
+//! `worst` in words (color only repeats them), every share with its error where there is one. At most 80 columns are
+//! needed. Text that comes from logs is escaped before it gets here into a line.
+
+use super::Look;
+use super::rank::{Place, places};
+use super::text::{count, fit, sanitize, thousands, width, wrap};
+use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
+use crate::results::{LossRow, Manifest, Problem, RunOutput, SessionRow};
+use crate::stats::{Estimate, MIN_SESSIONS};
+use anstyle::{AnsiColor, Style};
+use comfy_table::{CellAlignment, Table, presets};
+use std::collections::BTreeMap;
+
+/// Columns a table needs; narrower terminals break its lines themselves.
+const NARROWEST: usize = 80;
+
+/// Most lines of one kind of note.
+const NOTES: usize = 10;
+
+/// Losses shown.
+const LOSSES: usize = 3;
+
+const BOLD: Style = Style::new().bold();
+const GOOD: Style = AnsiColor::Green.on_default().bold();
+const BAD: Style = AnsiColor::Red.on_default().bold();
+
+/// The table and everything around it.
+pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> String {
+    let mut page = Page { text: String::new(), columns: look.width.max(NARROWEST), color: look.color };
+    title(&mut page, output);
+    if aggregate.summary.iter().any(|row| 0 < row.n_exercised) {
+        for rows in aggregate.summary.chunk_by(same_block) {
+            block(&mut page, rows, aggregate);
+        }
+        losses(&mut page, &output.manifest.worst_losses);
+    } else {
+        page.gap();
+        page.styled(BAD, "Nothing was measured: no session was compacted.");
+    }
+    notes(&mut page, output, aggregate, look);
+    page.text
+}
+
+/// Text under construction.
+struct Page {
+    text: String,
+    columns: usize,
+    color: bool,
+}
+
+impl Page {
+    fn gap(&mut self) {
+        self.text.push('\n');
+    }
+
+    fn line(&mut self, line: &str) {
+        self.text.push_str(line.trim_end());
+        self.text.push('\n');
+    }
+
+    fn prose(&mut self, text: &str) {
+        self.line(&wrap(text, self.columns, 2));
+    }
+
+    fn item(&mut self, text: &str) {
+        self.line(&format!("  {}", wrap(text, self.columns - 2, 4)));
+    }
+
+    fn styled(&mut self, style: Style, text: &str) {
+        let wrapped = wrap(text, self.columns, 2);
+        self.line(&paint(style, &wrapped, self.color));
+    }
+}
+
+fn paint(style: Style, text: &str, color: bool) -> String {
+    if color { format!("{style}{text}{style:#}") } else { text.to_owned() }
+}
+
+fn same_block(left: &SummaryRow, right: &SummaryRow) -> bool {
+    (&left.profile, &left.window) == (&right.profile, &right.window)
+}
+
+fn title(page: &mut Page, output: &RunOutput) {
+    let manifest = &output.manifest;
+    let settings = &manifest.settings;
+    page.styled(
+        BOLD,
+        &format!(
+            "{}, {}: {} exercised, {} not exercised, {} failed; {}",
+            count(manifest.files, "file"),
+            count(manifest.sessions, "session"),
+            thousands(manifest.sessions_exercised),
+            thousands(manifest.sessions_not_exercised),
+            thousands(manifest.sessions_failed),
+            count(output.cycles.len() as u64, "cycle"),
+        ),
+    );
+    let asked = if 0 < settings.cycles {
+        format!(" for {}", count(settings.cycles, "cycle"))
+    } else {
+        let windows: Vec<String> = settings.windows.iter().map(|window| sanitize(window)).collect();
+        format!(" ({})", windows.join(", "))
+    };
+    let windows = span(output.sessions.iter().filter(|row| row.exercised).map(|row| row.window));
+    let budgets = span(output.cycles.iter().filter(|row| row.error.is_empty()).map(|row| row.budget));
+    page.prose(&format!(
+        "Profile {}, window {windows} tokens{asked}, summary budget {budgets} tokens, schedule {}, tokenizer {}",
+        sanitize(&settings.profiles.join(", ")),
+        sanitize(&settings.schedule),
+        sanitize(&settings.tokenizer),
+    ));
+}
+
+/// `1,000`, `1,000 to 2,000`, or `n/a`.
+fn span(values: impl Iterator<Item = u64> + Clone) -> String {
+    match (values.clone().min(), values.max()) {
+        (Some(least), Some(most)) if least == most => thousands(least),
+        (Some(least), Some(most)) => format!("{} to {}", thousands(least), thousands(most)),
+        _ => "n/a".to_owned(),
+    }
+}
+
+/// One profile and window: heading, table, verdict, paired difference.
+fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
+    let Some(first) = rows.first() else { return };
+    let several = aggregate.summary.iter().any(|row| !same_block(row, first));
+    let sessions = rows.iter().map(|row| row.n_exercised).max().unwrap_or(0);
+    page.gap();
+    if several {
+        let window = match first.window.as_str() {
+            "cycles" => "window searched for".to_owned(),
+            window => format!("window {}", window.parse().map_or_else(|_| sanitize(window), thousands)),
+        };
+        page.styled(BOLD, &format!("Profile {}, {window}", sanitize(&first.profile)));
+    }
+    let places = places(&rows.iter().collect::<Vec<_>>());
+    table(page, rows, &places, sessions);
+
+    let interval = if sessions < MIN_SESSIONS as u64 {
+        format!("no intervals below {MIN_SESSIONS} sessions")
+    } else {
+        "± half of the 95 % interval".to_owned()
+    };
+    let fewer = |value: Estimate| value.mean.is_some() && value.n != sessions;
+    let fewer = if rows.iter().any(|row| SHOWN.iter().any(|metric| fewer(metric.of_summary(row)))) {
+        "; a cell over fewer sessions says n"
+    } else {
+        ""
+    };
+    let verdict = if places.iter().any(|place| matches!(place, Place::Best(_))) {
+        "Best and worst: by the mean of the ranks in structural and in lexical survival."
+    } else if places.contains(&Place::AllTied) {
+        "No best or worst: the strategies tie in the mean of their ranks in structural and in lexical survival."
+    } else {
+        "No best or worst: fewer than two strategies have structural and lexical facts at risk."
+    };
+    page.gap();
+    page.prose(&format!("Means over {}; {interval}{fewer}.", count(sessions, "session")));
+    page.prose(verdict);
+    paired(page, first, rows, &aggregate.differences);
+    for row in rows {
+        broken(page, row);
+    }
+}
+
+/// Shares in the table, in its order.
+const SHOWN: [Metric; 5] =
+    [Metric::FilesModified, Metric::FilesRead, Metric::Structural, Metric::Lexical, Metric::Context];
+
+const HEADER: [&str; 9] = [
+    "\n\nstrategy",
+    "modified\nfiles\nkept",
+    "read\nfiles\nkept",
+    "structural\nfacts in\nsummary",
+    "lexical\nfacts in\nsummary",
+    "\nfacts in\ncontext",
+    "\nsummary\ntokens",
+    "\ncontext\nsmaller",
+    "\nrules\nbroken",
+];
+
+fn table(page: &mut Page, rows: &[SummaryRow], places: &[Place], sessions: u64) {
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING).set_header(HEADER);
+    for (row, place) in rows.iter().zip(places) {
+        let mut cells = vec![format!("{}\n{}", sanitize(&row.strategy), mark(*place)).trim_end().to_owned()];
+        cells.extend(SHOWN.map(|metric| share(metric.of_summary(row), sessions)));
+        cells
+            .push(row.tokens_summary.map_or_else(|| "n/a".to_owned(), |mean| thousands(mean.round() as u64)));
+        cells.push(percent(row.reduction));
+        cells.push(thousands(row.violations));
+        table.add_row(cells);
+    }
+    let widths: usize = table.column_max_content_widths().iter().map(|width| usize::from(*width)).sum();
+    let gap = if widths + 2 * (HEADER.len() - 1) <= page.columns { 2 } else { 1 };
+    for (idx, column) in table.column_iter_mut().enumerate() {
+        column.set_padding((if idx == 0 { 0 } else { gap }, 0));
+        if 0 < idx {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    let header_lines = HEADER.iter().map(|cell| cell.lines().count()).max().unwrap_or(0);
+    for (idx, line) in table.lines().enumerate() {
+        let line = line.trim_end();
+        if idx < header_lines {
+            page.line(&paint(BOLD, line, page.color));
+        } else {
+            page.line(&paint_mark(line, page.color));
+        }
+        if idx + 1 == header_lines {
+            page.line(&"-".repeat(widths + usize::from(gap) * (HEADER.len() - 1)));
+        }
+    }
+}
+
+fn mark(place: Place) -> &'static str {
+    match place {
+        Place::Best(false) => "best",
+        Place::Best(true) => "tied best",
+        Place::Worst(false) => "worst",
+        Place::Worst(true) => "tied worst",
+        Place::Between | Place::AllTied | Place::Unjudged => "",
+    }
+}
+
+/// Colors the mark a line begins with: the second line of a strategy's cell.
+fn paint_mark(line: &str, color: bool) -> String {
+    for (place, style) in [
+        (Place::Best(false), GOOD),
+        (Place::Best(true), GOOD),
+        (Place::Worst(false), BAD),
+        (Place::Worst(true), BAD),
+    ] {
+        if let Some(rest) = line.strip_prefix(mark(place))
+            && (rest.is_empty() || rest.starts_with(' '))
+        {
+            return paint(style, mark(place), color) + rest;
+        }
+    }
+    line.to_owned()
+}
+
+/// Share, error, and sessions where they are not those of the block, each on a line.
+fn share(value: Estimate, sessions: u64) -> String {
+    let mut cell = percent(value.mean);
+    if let (Some(low), Some(high)) = (value.low, value.high) {
+        cell += &format!("\n±{:.1}", (high - low) * 50.0);
+    }
+    if value.mean.is_some() && value.n != sessions {
+        cell += &format!("\nn {}", value.n);
+    }
+    cell
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "n/a".to_owned(), |share| format!("{:.1}%", share * 100.0))
+}
+
+/// One sentence about two strategies: structured and narrative, or the first two.
+fn paired(page: &mut Page, block: &SummaryRow, rows: &[SummaryRow], differences: &[DifferenceRow]) {
+    let here: Vec<&DifferenceRow> = differences
+        .iter()
+        .filter(|row| (&row.profile, &row.window) == (&block.profile, &block.window))
+        .collect();
+    let wanted = |row: &&&DifferenceRow| {
+        let pair = [row.strategy_a.as_str(), row.strategy_b.as_str()];
+        pair == ["structured", "narrative"] || pair == ["narrative", "structured"]
+    };
+    let Some(pair) = here.iter().find(wanted).or(here.first()) else { return };
+    let of = |metric: Metric| {
+        here.iter().find(|row| {
+            (&row.strategy_a, &row.strategy_b) == (&pair.strategy_a, &pair.strategy_b)
+                && row.metric == metric.name()
+        })
+    };
+    let parts: Vec<String> = [("structural facts", Metric::Structural), ("lexical facts", Metric::Lexical)]
+        .into_iter()
+        .filter_map(|(name, metric)| Some(format!("{name} {}", difference(of(metric)?))))
+        .collect();
+    page.prose(&format!(
+        "{} minus {}, same sessions: {}.",
+        sanitize(&pair.strategy_a),
+        sanitize(&pair.strategy_b),
+        parts.join("; ")
+    ));
+    if rows.windows(2).any(|pair| matches!(pair, [a, b] if a.n_exercised != b.n_exercised)) {
+        page.prose(
+            "The strategies were not exercised on the same sessions: trust the paired difference, not the rows.",
+        );
+    }
+}
+
+fn difference(row: &DifferenceRow) -> String {
+    let Some(mean) = row.mean else { return "n/a (no session has both)".to_owned() };
+    let error = match (row.low, row.high, row.sign_p) {
+        (Some(low), Some(high), _) => format!("95 % {:+.1} to {:+.1}, ", points(low), points(high)),
+        (_, _, Some(p)) => format!("sign test p = {p:.2}, "),
+        _ => String::new(),
+    };
+    format!(
+        "{:+.1} points ({error}n {}: better {}, worse {}, tie {})",
+        points(mean),
+        row.n,
+        row.n_a,
+        row.n_b,
+        row.ties
+    )
+}
+
+/// Percentage points, without a negative zero.
+fn points(share: f64) -> f64 {
+    let points = (share * 1_000.0).round() / 10.0;
+    if points == 0.0 { 0.0 } else { points }
+}
+
+fn broken(page: &mut Page, row: &SummaryRow) {
+    let kinds = [
+        (row.orphan_results, "tool result without its call"),
+        (row.orphan_calls, "call without its result"),
+        (row.duplicate_results, "second result of one call"),
+        (row.empty_blocks, "empty block"),
+        (row.no_user_message, "no user message"),
+        (row.request_absent, "newest request absent"),
+        (row.summary_after_tail, "summary after the tail"),
+        (row.over_budget, "summary over budget"),
+        (row.no_gain, "context not smaller"),
+        (row.stuck, "no progress in two cycles"),
+        (row.tail_lost, "fact of a kept message gone"),
+    ];
+    let kinds: Vec<String> =
+        kinds.into_iter().filter(|(n, _)| 0 < *n).map(|(n, name)| format!("{name} {n}x")).collect();
+    if !kinds.is_empty() {
+        page.prose(&format!("Rules broken by {}: {}.", sanitize(&row.strategy), kinds.join(", ")));
+    }
+    for (n, name) in [
+        (row.unfit, "larger than the window in one piece (unfit)"),
+        (row.late_triggers, "past the window before the trigger"),
+    ] {
+        if 0 < n {
+            page.prose(&format!("{}: {} {name}.", sanitize(&row.strategy), count(n, "cycle")));
+        }
+    }
+}
+
+fn losses(page: &mut Page, losses: &[LossRow]) {
+    let shown = losses.len().min(LOSSES);
+    if shown == 0 {
+        return;
+    }
+    page.gap();
+    let heading = match shown {
+        1 => "The most damaging loss".to_owned(),
+        2 => "The two most damaging losses".to_owned(),
+        _ => "The three most damaging losses".to_owned(),
+    };
+    page.styled(BOLD, &heading);
+    for loss in losses.iter().take(LOSSES) {
+        let place = format!("  {}:{} {} ", sanitize(&loss.source), loss.line, sanitize(&loss.class));
+        let times = count(loss.mentions_later, "time");
+        let fate = format!(
+            "{} at cycle {} under {}, mentioned {times} later",
+            sanitize(&loss.damage),
+            loss.cycle,
+            sanitize(&loss.strategy)
+        );
+        let value = sanitize(&loss.value);
+        let one_line = format!("{place}\"{value}\" - {fate}");
+        if width(&one_line) <= page.columns {
+            page.line(&one_line);
+        } else {
+            // At least a piece of the value, however long the path is: paths stay whole, to be copied.
+            let room = page.columns.saturating_sub(width(&place) + 2).max(20);
+            page.line(&format!("{place}\"{}\"", fit(&value, room)));
+            page.line(&format!("    - {fate}"));
+        }
+    }
+}
+
+fn notes(page: &mut Page, output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) {
+    not_exercised(page, &output.sessions);
+    errors(page, output);
+    problems(page, &output.manifest);
+    page.gap();
+    if let Some(saved) = look.saved {
+        page.prose(&format!("Results: {}", sanitize(saved)));
+        if output.facts.is_empty() {
+            page.prose("More: --log-facts adds the fate of every fact.");
+        }
+    } else if !aggregate.summary.is_empty() {
+        page.prose("More: --out DIR writes every row, with --log-facts the fate of every fact, too.");
+    } else {
+        page.prose("More: compactor replay --help.");
+    }
+}
+
+/// Sessions that no plan exercised, named once per file.
+fn not_exercised(page: &mut Page, sessions: &[SessionRow]) {
+    // Per session: its file, whether any plan exercised or broke it, most cycles, and whether its window was given.
+    let mut fates: BTreeMap<&str, (&str, bool, u64, bool)> = BTreeMap::new();
+    for row in sessions {
+        let fate = fates.entry(&row.session).or_insert((&row.source, false, 0, false));
+        fate.1 |= row.exercised || !row.error.is_empty();
+        fate.2 = fate.2.max(row.cycles_reached);
+        fate.3 |= window_label(row) != "cycles";
+    }
+    let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
+    let mut windows_given = false;
+    for (source, _, cycles, given) in fates.into_values().filter(|fate| !fate.1) {
+        *files.entry((source, cycles == 0)).or_default() += 1;
+        windows_given |= given;
+    }
+    let lines: Vec<String> = files
+        .into_iter()
+        .map(|((source, too_short), n)| {
+            let why = if too_short { "too short to compact" } else { "reduction below 1 %" };
+            format!("{}: {}, {why}", sanitize(source), count(n, "session"))
+        })
+        .collect();
+    list(page, "Not exercised (counted, in no mean)", &lines);
+    if windows_given && !lines.is_empty() {
+        page.item("A smaller --window, or --cycles in place of it, compacts more of them.");
+    }
+}
+
+/// Sessions and cycles that failed.
+fn errors(page: &mut Page, output: &RunOutput) {
+    let sessions = output
+        .sessions
+        .iter()
+        .filter(|row| !row.error.is_empty())
+        .map(|row| (&row.source, &row.session, &row.strategy, &row.error));
+    let cycles = output
+        .cycles
+        .iter()
+        .filter(|row| !row.error.is_empty())
+        .map(|row| (&row.source, &row.session, &row.strategy, &row.error));
+    // A session that fails does so under each strategy, and its cycle rows say the same.
+    let mut failures: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
+    for (source, session, strategy, error) in sessions.chain(cycles) {
+        let strategies = failures.entry((source, session, error)).or_default();
+        if !strategies.contains(&strategy.as_str()) {
+            strategies.push(strategy);
+        }
+    }
+    let lines: Vec<String> = failures
+        .into_iter()
+        .map(|((source, session, error), strategies)| {
+            format!(
+                "{}: session {}, {}: {}",
+                sanitize(source),
+                sanitize(session),
+                sanitize(&strategies.join(", ")),
+                sanitize(error)
+            )
+        })
+        .collect();
+    list(page, "Failed", &lines);
+}
+
+/// Damage by file and line; what is only worth knowing is counted.
+fn problems(page: &mut Page, manifest: &Manifest) {
+    let is_note = |problem: &&Problem| problem.severity == "note";
+    let lines: Vec<String> =
+        manifest.problems.iter().filter(|problem| !is_note(problem)).map(problem_line).collect();
+    list(page, "Problems in the input", &lines);
+    let notes = manifest.problems.iter().filter(is_note).count() as u64;
+    if 0 < notes {
+        if lines.is_empty() {
+            page.gap();
+        }
+        page.prose(&format!("{} about the input, nothing lost; run.json has them.", count(notes, "note")));
+    }
+}
+
+/// `file:line: text`, safe to print.
+pub fn problem_line(problem: &Problem) -> String {
+    let source = sanitize(&problem.source);
+    let place = if problem.line == 0 { source } else { format!("{source}:{}", problem.line) };
+    format!("{place}: {}", sanitize(&problem.text))
+}
+
+fn list(page: &mut Page, heading: &str, lines: &[String]) {
+    if lines.is_empty() {
+        return;
+    }
+    page.gap();
+    page.styled(BOLD, heading);
+    for line in lines.iter().take(NOTES) {
+        page.item(line);
+    }
+    if NOTES < lines.len() {
+        page.item(&format!("and {} more", thousands((lines.len() - NOTES) as u64)));
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,113 @@
+//! Bad input: named with cause and what to do, the rest runs, and the exit code tells.
+
+use crate::support::{Sandbox, fixture};
+
+fn good() -> String {
+    fixture("pi/v1-linkprobe-timeouts-retries.jsonl")
+}
+
+/// A bad file beside a good one: the good one is measured, the bad one named, exit code 3.
+fn check_beside_good(name: &str, content: &[u8], says: &str) {
+    let sandbox = Sandbox::new();
+    sandbox.file(name, content);
+    let ran = sandbox.run(&["replay", name, &good()]);
+    assert_eq!(ran.code, 3, "{name}: {ran:?}");
+    assert!(ran.stderr.contains(name) && ran.stderr.contains(says), "{name}: {}", ran.stderr);
+    assert!(ran.stdout.contains("structured"), "{}", ran.stdout);
+}
+
+/// A mistake that stops the run before it begins.
+fn check_refused(arguments: &[&str], says: &[&str]) {
+    let ran = Sandbox::new().run(arguments);
+    assert_eq!(ran.code, 2, "{arguments:?}: {ran:?}");
+    for part in says {
+        assert!(ran.stderr.contains(part), "{arguments:?} should say {part}: {}", ran.stderr);
+    }
+    assert_eq!(ran.stdout, "", "{arguments:?}");
+}
+
+#[test]
+fn bad_files_beside_a_good_one() {
+    check_beside_good("empty.jsonl", b"", "empty");
+    check_beside_good("notes.jsonl", b"{\"a\":1}\n{\"b\":2}\n", "no known log format");
+    check_beside_good("junk.jsonl", &[0u8, 159, 146, 150, 255, 0, 1, 2].repeat(100), "junk.jsonl");
+}
+
+#[test]
+fn a_missing_file_beside_a_good_one() {
+    let ran = Sandbox::new().run(&["replay", "absent.jsonl", &good()]);
+    assert_eq!(ran.code, 3);
+    assert!(ran.stderr.contains("absent.jsonl"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_truncated_last_line_costs_that_line() {
+    let text = std::fs::read_to_string(good()).expect("a fixture");
+    let cut = text.floor_char_boundary(text.trim_end().len() - 40);
+    let sandbox = Sandbox::new();
+    sandbox.file("cut.jsonl", text.get(..cut).expect("a boundary"));
+    let ran = sandbox.run(&["replay", "cut.jsonl"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let last = text.lines().count();
+    assert!(ran.stderr.contains(&format!("cut.jsonl:{last}")), "{}", ran.stderr);
+}
+
+#[test]
+fn nothing_measured_is_never_a_success() {
+    let sandbox = Sandbox::new();
+    sandbox.file(
+        "short.jsonl",
+        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hello\"}\n",
+    );
+    std::fs::create_dir(sandbox.path("nothing")).expect("a directory");
+    for (input, says) in
+        [("short.jsonl", "too short"), ("absent.jsonl", "absent.jsonl"), ("nothing", "nothing")]
+    {
+        let ran = sandbox.run(&["replay", input]);
+        assert_eq!(ran.code, 2, "{input}: {ran:?}");
+        assert!(
+            ran.stderr.contains("nothing was measured") && ran.stderr.contains(says),
+            "{input}: {}",
+            ran.stderr
+        );
+        assert_eq!(ran.stdout, "", "{input}");
+    }
+}
+
+#[test]
+fn usage_mistakes_name_what_would_be_right() {
+    check_refused(&["replay"], &["Usage"]);
+    check_refused(&["replay", "x", "--strategy", "structred"], &["structred", "did you mean `structured`"]);
+    check_refused(&["replay", "x", "--profile", "standrad"], &["standrad", "did you mean `standard`"]);
+    check_refused(&["replay", "x", "--window", "10"], &["at least 400"]);
+    check_refused(&["replay", "x", "--window", "ten"], &["128k"]);
+    check_refused(&["replay", "x", "--window", "8k", "--cycles", "3"], &["--cycles"]);
+    check_refused(&["replay", "x", "--log-facts"], &["--out"]);
+    check_refused(&["replay", "x", "--cycles", "0"], &["0"]);
+}
+
+#[test]
+fn a_profile_with_a_mistake_names_the_line() {
+    let sandbox = Sandbox::new();
+    sandbox
+        .file("mine.toml", include_str!("../../src/profile/standard.toml").replace("threshold", "treshold"));
+    let ran = sandbox.run(&["replay", &good(), "--profile", "mine.toml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("treshold") && ran.stderr.contains("line"), "{}", ran.stderr);
+    sandbox.file(
+        "mine.toml",
+        include_str!("../../src/profile/standard.toml").replace("tokens = 20000", "tokens = 127000"),
+    );
+    let ran = sandbox.run(&["replay", &good(), "--profile", "mine.toml"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("reaches the trigger"), "{}", ran.stderr);
+}
+
+#[test]
+fn results_never_land_among_other_files() {
+    let sandbox = Sandbox::new();
+    sandbox.file("out/mine.txt", "precious");
+    let ran = sandbox.run(&["replay", &good(), "--out", "out"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("mine.txt") && ran.stderr.contains("hint"), "{}", ran.stderr);
+}

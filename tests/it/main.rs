@@ -1,0 +1,11 @@
+//! The one integration binary: the real program end to end, the labels, the layers.
+#![expect(
+    clippy::disallowed_methods,
+    reason = "tests read fixtures, the environment and their own temporary files"
+)]
+
+mod bad_input;
+mod labels;
+mod layers;
+mod replay;
+mod support;

@@ -1,0 +1,60 @@
+//! A sandbox for the real binary: own home and temporary directory, no inherited environment, plain output.
+
+use assert_cmd::Command;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// A temporary directory and the program in it.
+pub(crate) struct Sandbox {
+    dir: TempDir,
+}
+
+/// What a run of the program gave.
+#[derive(Debug)]
+#[must_use]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+impl Sandbox {
+    pub(crate) fn new() -> Self {
+        Self { dir: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    /// Writes a file into the sandbox and gives its path.
+    pub(crate) fn file(&self, name: &str, content: impl AsRef<[u8]>) -> PathBuf {
+        let path = self.path(name);
+        std::fs::create_dir_all(path.parent().expect("a parent")).expect("directories");
+        std::fs::write(&path, content).expect("a file");
+        path
+    }
+
+    /// Runs the program in the sandbox.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.run_with(arguments, "")
+    }
+
+    /// Runs the program with text on stdin.
+    pub(crate) fn run_with(&self, arguments: &[&str], stdin: &str) -> Ran {
+        let mut command = Command::cargo_bin("compactor").expect("the program");
+        command.env_clear().env("HOME", self.dir.path()).env("TMPDIR", self.dir.path());
+        command.env("NO_COLOR", "1").env("COLUMNS", "100").current_dir(self.dir.path());
+        let output = command.args(arguments).write_stdin(stdin).output().expect("it runs");
+        Ran {
+            code: output.status.code().expect("no signal"),
+            stdout: String::from_utf8(output.stdout).expect("UTF-8"),
+            stderr: String::from_utf8(output.stderr).expect("UTF-8"),
+        }
+    }
+}
+
+/// A path inside the shipped fixtures.
+pub(crate) fn fixture(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures").join(name).to_string_lossy().into_owned()
+}
