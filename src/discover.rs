@@ -191,3 +191,107 @@ fn matcher(pattern: &Path) -> Result<(PathBuf, GlobMatcher), globset::Error> {
     let base = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base };
     Ok((base, matcher))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Makes the files, resolves the inputs (relative to the directory) and compares labels and problems.
+    #[expect(clippy::disallowed_methods, reason = "a test makes its inputs")]
+    fn check(files: &[&str], inputs: &[&str], found: &[&str], problems: &[(&str, &str)]) {
+        let root = tempfile::tempdir().unwrap();
+        for file in files {
+            let path = root.path().join(file);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "{}").unwrap();
+        }
+        let inputs: Vec<PathBuf> = inputs.iter().map(|input| root.path().join(input)).collect();
+        let discovered = discover(&inputs);
+        let short = |label: &str| {
+            let prefix = format!("{}/", root.path().display());
+            label.strip_prefix(&prefix).unwrap_or(label).to_owned()
+        };
+        let labels: Vec<String> = discovered.sources.iter().map(|source| short(&source.label)).collect();
+        assert_eq!(labels, found);
+        let shown: Vec<(String, &str)> =
+            discovered.problems.iter().map(|(path, cause)| (short(path), cause.as_str())).collect();
+        let shown: Vec<(&str, &str)> = shown.iter().map(|(path, cause)| (path.as_str(), *cause)).collect();
+        assert_eq!(shown, problems);
+        for source in &discovered.sources {
+            assert_eq!(read(source), Ok(b"{}".to_vec()));
+            assert_eq!(source.bytes, 2);
+        }
+    }
+
+    #[test]
+    fn files_and_directories() {
+        let files = [
+            "b.jsonl",
+            "a.json",
+            "a.labels.json",
+            "notes.txt",
+            ".hidden/c.JSONL",
+            "sub/deep/d.jsonl",
+            "e.jsonl.bak",
+        ];
+        check(&files, &["."], &["./.hidden/c.JSONL", "./a.json", "./b.jsonl", "./sub/deep/d.jsonl"], &[]);
+        // Named files are taken whatever they are called, each once.
+        check(
+            &files,
+            &["notes.txt", "sub", "sub/deep/d.jsonl", "./sub/../notes.txt"],
+            &["notes.txt", "sub/deep/d.jsonl"],
+            &[],
+        );
+    }
+
+    #[test]
+    fn patterns() {
+        let files = ["a/x1.jsonl", "a/x2.jsonl", "a/b/x3.jsonl", "a/y.txt"];
+        check(&files, &["a/x*.jsonl"], &["a/x1.jsonl", "a/x2.jsonl"], &[]);
+        check(&files, &["a/**/*.jsonl"], &["a/b/x3.jsonl", "a/x1.jsonl", "a/x2.jsonl"], &[]);
+        check(&files, &["a/{y,z}.txt"], &["a/y.txt"], &[]);
+        check(&files, &["a/q*"], &[], &[("a/q*", "no file matches this pattern; check its spelling")]);
+        // A file whose name looks like a pattern is that file.
+        check(&["[x].jsonl", "x.jsonl"], &["[x].jsonl"], &["[x].jsonl"], &[]);
+    }
+
+    #[test]
+    fn what_cannot_be_used_is_a_problem() {
+        check(
+            &["d/readme.md", "ok.jsonl"],
+            &["gone.jsonl", "d", "ok.jsonl"],
+            &["ok.jsonl"],
+            &[
+                ("gone.jsonl", "no such file or directory; check the path"),
+                ("d", "no .jsonl or .json file in this directory; name a directory of logs, or the files"),
+            ],
+        );
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn links_are_followed_once_and_pipes_refused() {
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        std::os::unix::fs::symlink(root.path(), at("loop")).unwrap();
+        let socket = std::os::unix::net::UnixListener::bind(at("s.jsonl")).unwrap();
+        let found = discover(&[root.path().to_owned()]);
+        drop(socket);
+        assert_eq!(found.sources, []);
+        let causes: Vec<&str> = found.problems.iter().map(|(_, cause)| cause.as_str()).collect();
+        assert_eq!(
+            causes,
+            [
+                "a symbolic link that leads back to a directory above it; not followed",
+                "a pipe, socket or device, not a file; pipe it to standard input and give `-`",
+            ]
+        );
+    }
+
+    #[test]
+    fn standard_input_is_a_source_once() {
+        let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
+        assert_eq!(found.sources.len(), 1);
+        assert_eq!(found.sources[0].label, "<stdin>");
+    }
+}

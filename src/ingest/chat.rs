@@ -4,6 +4,9 @@
 //! own. Both APIs share this reader because files mix their habits; what differs is in the blocks. Tool calls written as
 //! markup inside a text stay text.
 
+#[cfg(test)]
+mod tests;
+
 use std::sync::Arc;
 
 use serde_json::Value;

@@ -10,6 +10,8 @@
 //! * sub-agent records (`isSidechain`) become sessions of their own, one per agent;
 //! * progress, hooks, titles, snapshots and the like are not in the context and say nothing here.
 
+#[cfg(test)]
+mod tests;
 mod tree;
 
 use std::sync::Arc;
@@ -440,7 +442,8 @@ impl Builder {
         let made_here = node.made_here || text(message, "model") == Some("<synthetic>");
         let usage = message.get("usage").and_then(usage).filter(|_| !made_here);
         if made_here {
-            let text = "a reply made by the client, not by the model (an API error); kept without usage";
+            let text =
+                "a reply made by the client, not by the model (an API error, a resume); kept without usage";
             out.note(node.line, "synthetic-reply", Severity::Note, text);
         } else if let Some(model) = text(message, "model").filter(|model| !model.is_empty()) {
             model.clone_into(self.draft.model.get_or_insert_default());

@@ -208,10 +208,12 @@ pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, St
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }
-    let packed: [(&[u8], &str); 4] = [
+    let packed: [(&[u8], &str); 6] = [
         (b"\x1f\x8b", "gzip-compressed; unpack it with gunzip"),
         (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it with unzstd"),
         (b"PK\x03\x04", "a zip archive; unpack it"),
+        (b"\xff\xfe", "UTF-16 text; convert it to UTF-8"),
+        (b"\xfe\xff", "UTF-16 text; convert it to UTF-8"),
         (b"SQLite format 3", "an SQLite database; export the session as JSON lines"),
     ];
     if let Some((_, what)) = packed.iter().find(|(magic, _)| bytes.starts_with(magic)) {

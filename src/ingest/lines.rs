@@ -10,6 +10,9 @@
 //! Invariants: any bytes give an answer; work is linear in the bytes (each repair is tried once per line, recovery of
 //! torn records at most [`RECOVERIES`] times per line); records come in file order.
 
+#[cfg(test)]
+mod tests;
+
 use std::borrow::Cow;
 use std::fmt;
 
@@ -90,12 +93,11 @@ fn one_document(text: &[u8]) -> Option<Parsed> {
             return None;
         }
         for (index, element) in elements.into_iter().enumerate() {
-            let value = serde_json::from_str(element.get()).ok()?;
-            let line = u32::try_from(index + 1).unwrap_or(u32::MAX);
-            records.push(Record { line, value });
+            let value = one_value(element.get(), None).ok()?;
+            records.push(Record { line: u32::try_from(index + 1).unwrap_or(u32::MAX), value });
         }
     } else {
-        let value = serde_json::from_slice(text).ok()?;
+        let value = one_value(std::str::from_utf8(text).ok()?, None).ok()?;
         records.push(Record { line: 1, value });
     }
     let mut sniffer = detect::Sniffer::default();

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use proptest::prelude::*;
+
 use super::*;
 
 /// The corpus of real logs, when it is there.
@@ -83,4 +85,129 @@ fn corpus_of_pi() {
 #[test]
 fn corpus_of_chat() {
     check_corpus(&["openai-chat", "anthropic-messages"]);
+}
+
+/// In long sessions nearly everything is on the active path, on both sides of every compaction.
+#[test]
+fn paths_of_claude_code_cross_compactions() {
+    let Some(root) = corpus() else { return };
+    let found = crate::discover::discover(&[root.join("claude-code")]);
+    assert_eq!(found.problems, []);
+    let mut compactions = 0;
+    for source in found.sources {
+        let read = ingest(&bytes(&source.path), &source.label);
+        if read.raw.messages < 100 {
+            continue;
+        }
+        let messages: usize = read.sessions.iter().map(|session| session.messages.len()).sum();
+        let ratio = messages as f64 / read.raw.messages as f64;
+        assert!(ratio > 0.98, "{}: {messages} of {} messages", source.label, read.raw.messages);
+        for session in &read.sessions {
+            for recorded in &session.recorded {
+                let before = session.messages.get(recorded.before.get().wrapping_sub(1)).map(|m| m.line);
+                let after = session.messages.get(recorded.before.get()).map(|m| m.line);
+                assert!(before.is_some_and(|line| line < recorded.line), "{}: {recorded:?}", source.label);
+                assert!(after.is_none_or(|line| line > recorded.line), "{}: {recorded:?}", source.label);
+                compactions += 1;
+            }
+        }
+    }
+    assert_eq!(compactions, 20);
+}
+
+/// Every fixture cut off at every 97th byte: its first lines, and the few lines in front of the cut.
+#[test]
+fn fixtures_cut_off_anywhere() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("fixtures");
+    for source in crate::discover::discover(&[root]).sources {
+        let whole = bytes(&source.path);
+        let mut starts: Vec<usize> = vec![0];
+        starts.extend(memchr::memchr_iter(b'\n', &whole).map(|at| at + 1));
+        let header = starts.get(1).copied().unwrap_or_default();
+        for cut in (0..whole.len()).step_by(97) {
+            let line = starts.partition_point(|start| *start <= cut) - 1;
+            let from = starts[line.saturating_sub(3)].max(header).min(cut.max(header));
+            let mut part = whole[..header.min(cut)].to_vec();
+            part.extend_from_slice(whole.get(from..cut).unwrap_or_default());
+            for session in ingest(&part, &source.label).sessions {
+                assert_eq!(session.check(), Vec::<String>::new(), "{} cut at {cut}", source.label);
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_log_says_what_it_is() {
+    let cases: &[(&[u8], &str, &str)] = &[
+        (b"", "empty-file", "the file is empty; nothing to replay"),
+        (b"\x1f\x8b\x08junk", "not-a-log", "the file is gzip-compressed; unpack it with gunzip first"),
+        (b"\x00\xff\xfe\x01", "not-a-log", "no line of the file is JSON; this program reads"),
+        (
+            b"{\"a\":1,\"b\":2}",
+            "unknown-format",
+            "no known log format (fields of line 1: a, b); this program",
+        ),
+        (
+            b"{\"type\":\"thread.started\"}",
+            "unknown-format",
+            "this looks like the output of `codex exec --json`",
+        ),
+        (b"{\"type\":\"summary\",\"summary\":\"t\",\"leafUuid\":\"x\"}", "no-session", "a claude-code file"),
+    ];
+    for (bytes, code, text) in cases {
+        let read = ingest(bytes, "x.jsonl");
+        let lost: Vec<&Diagnostic> =
+            read.diagnostics.iter().filter(|diagnostic| diagnostic.severity == Severity::Lost).collect();
+        assert_eq!(lost.len(), 1, "{read:?}");
+        assert_eq!(lost[0].code, *code, "{read:?}");
+        assert!(lost[0].text.starts_with(text), "{read:?}");
+        assert!(read.sessions.is_empty());
+    }
+}
+
+/// Pieces that logs are made of, to be strung together at random.
+fn piece() -> impl Strategy<Value = String> {
+    let pieces = [
+        "{",
+        "}",
+        "[",
+        "]",
+        "\"",
+        ",",
+        ":",
+        "\n",
+        "null",
+        "-1",
+        "\\ud83d",
+        "\0",
+        "\u{feff}",
+        "{\"type\":\"user\",\"uuid\":\"a\",\"parentUuid\":\"b\",\"message\":{\"content\":\"x\"}}\n",
+        "{\"type\":\"assistant\",\"uuid\":\"b\",\"parentUuid\":\"a\",\"message\":{\"id\":\"r\",\"content\":[{\"type\":\"tool_use\",\"id\":\"c\"}]}}\n",
+        "{\"type\":\"user\",\"parentUuid\":null,\"message\":{\"content\":[{\"type\":\"tool_result\",\"tool_use_id\":\"c\"}]}}\n",
+        "{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"d\"}\n",
+        "{\"type\":\"user\",\"isSidechain\":true,\"isCompactSummary\":true,\"message\":{\"content\":\"s\"}}\n",
+        "{\"type\":\"session\",\"cwd\":\"/\"}\n",
+        "{\"type\":\"response_item\",\"payload\":{\"type\":\"message\",\"role\":\"user\",\"content\":[]}}\n",
+        "{\"role\":\"user\",\"content\":\"<system-reminder>\"}\n",
+        "{\"role\":\"assistant\",\"tool_calls\":[{\"id\":\"c\"}]}\n",
+        "{\"role\":\"tool\",\"tool_call_id\":\"c\"}\n",
+        "{\"messages\":[1,{\"role\":\"user\",\"content\":{}}]}\n",
+    ];
+    prop_oneof![4 => proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,6}"]
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
+        let _ = ingest(&bytes, "x.jsonl");
+    }
+
+    #[test]
+    fn any_pieces_make_sound_sessions(pieces in proptest::collection::vec(piece(), 0..30)) {
+        let read = ingest(pieces.concat().as_bytes(), "x.jsonl");
+        for session in &read.sessions {
+            prop_assert_eq!(session.check(), Vec::<String>::new());
+        }
+        prop_assert!(!read.sessions.is_empty() || read.diagnostics.iter().any(|d| d.severity == Severity::Lost));
+    }
 }

@@ -1,0 +1,365 @@
+use serde_json::{Value, json};
+
+use crate::ingest::sketch::{check as check_text, check_odd_values, codes};
+use crate::ingest::{Ingested, ingest};
+use crate::transcript::{MessageIdx, Origin, Role, Transcript, Usage};
+
+/// One record from a sketch, `id<parent what ...`; parent `-` is null, none at all leaves the field out. What:
+/// `user TEXT`, `say REPLY TEXT`, `call REPLY CALL`, `done CALL TEXT`, `fail CALL TEXT`, `boundary ID`, `summary TEXT`,
+/// `meta TEXT`, `attach JSON`, `progress`.
+fn record(sketch: &str) -> Value {
+    let (tie, what) = sketch.split_once(' ').unwrap();
+    let (id, parent) = tie.split_once('<').unwrap_or((tie, ""));
+    let (what, rest) = what.split_once(' ').unwrap_or((what, ""));
+    let (first, second) = rest.split_once(' ').unwrap_or((rest, ""));
+    let reply = |block: Value| {
+        json!({"type": "assistant", "message": {"id": first, "role": "assistant", "model": "m-1", "content": [block],
+            "usage": {"input_tokens": 1, "cache_read_input_tokens": 20, "cache_creation_input_tokens": 300,
+                "output_tokens": second.len()}}})
+    };
+    let user = |content: Value| json!({"type": "user", "message": {"role": "user", "content": content}});
+    let result = |failed: bool| {
+        let mut block = json!({"type": "tool_result", "tool_use_id": first, "content": second});
+        if failed {
+            block["is_error"] = json!(true);
+        }
+        user(json!([block]))
+    };
+    let mut record = match what {
+        "user" => user(json!(rest)),
+        "meta" => {
+            let mut record = user(json!(rest));
+            record["isMeta"] = json!(true);
+            record
+        }
+        "say" => reply(json!({"type": "text", "text": second})),
+        "call" => {
+            reply(json!({"type": "tool_use", "id": second, "name": "Bash", "input": {"command": "ls"}}))
+        }
+        "done" => result(false),
+        "fail" => result(true),
+        "boundary" => json!({"type": "system", "subtype": "compact_boundary", "logicalParentUuid": first,
+            "compactMetadata": {"trigger": "auto", "preTokens": 900}}),
+        "summary" => {
+            let mut record = user(json!(rest));
+            record["isCompactSummary"] = json!(true);
+            record
+        }
+        "attach" => json!({"type": "attachment", "attachment": serde_json::from_str::<Value>(rest).unwrap()}),
+        other => json!({"type": other, "data": {}}),
+    };
+    record["uuid"] = json!(id);
+    match parent {
+        "" => {}
+        "-" => record["parentUuid"] = Value::Null,
+        parent => record["parentUuid"] = json!(parent),
+    }
+    record["sessionId"] = json!("s-1");
+    record["isSidechain"] = json!(false);
+    record["cwd"] = json!("/work");
+    record
+}
+
+fn lines(sketch: &[&str]) -> String {
+    let lines: Vec<String> = sketch.iter().map(|sketch| record(sketch).to_string()).collect();
+    lines.join("\n")
+}
+
+fn check(sketch: &[&str], expected: &[&str]) -> (Transcript, Ingested) {
+    check_text(&lines(sketch), expected)
+}
+
+#[test]
+fn lines_of_one_reply_become_one_message() {
+    let (session, read) = check(
+        &[
+            "a<- user do both",
+            "b<a say r1 on it",
+            "c<b call r1 t1",
+            "d<c done t1 one",
+            "e<c call r1 t2",
+            "f<e done t2 two",
+            "g<f say r2 finished",
+        ],
+        &[
+            "U \"do both\"",
+            "A \"on it\" Bash#t1 Bash#t2",
+            "T t1=ok \"one\"",
+            "T t2=ok \"two\"",
+            "A \"finished\"",
+        ],
+    );
+    // The last line of the reply has its usage; the prompt counts caches once.
+    let usage = Usage { input: 321, cache_read: 20, cache_write: 300, output: 2 };
+    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!((session.id.as_str(), session.model.as_deref()), ("s-1", Some("m-1")));
+    assert_eq!(session.messages[1].cwd.as_deref(), Some("/work"));
+    assert_eq!((read.raw.messages, read.raw.tool_calls), (5, 2));
+    assert_eq!(codes(&read), [""; 0]);
+}
+
+#[test]
+fn a_reply_logged_block_by_block_from_the_start_is_not_doubled() {
+    check(
+        &["a<- user go", "b<a call r1 t1", "c<b call r1 t1", "d<c done t1 x"],
+        &["U \"go\"", "A Bash#t1", "T t1=ok \"x\""],
+    );
+}
+
+#[test]
+fn a_reply_id_used_for_every_request_does_not_merge_turns() {
+    check(
+        &["a<- user one", "b<a say r 1", "c<b user two", "d<c say r 2"],
+        &["U \"one\"", "A \"1\"", "U \"two\"", "A \"2\""],
+    );
+}
+
+#[test]
+fn parallel_results_are_no_rewinds() {
+    // The result of the first call hangs beside the path, with an attachment behind it.
+    let (_, read) = check(
+        &[
+            "a<- user go",
+            "b<a call r1 t1",
+            "c<b call r1 t2",
+            "d<b done t1 one",
+            r#"e<d attach {"type":"hook_additional_context","content":["mind the gap"]}"#,
+            "f<c fail t2 two",
+            "g<f say r2 so",
+        ],
+        &[
+            "U \"go\"",
+            "A Bash#t1 Bash#t2",
+            "T t1=ok \"one\"",
+            "U ~\"mind the gap\"",
+            "T t2=failed \"two\"",
+            "A \"so\"",
+        ],
+    );
+    assert_eq!(codes(&read), [""; 0]);
+}
+
+#[test]
+fn a_rewind_leaves_the_older_branch_out() {
+    let (_, read) = check(
+        &[
+            "a<- user go",
+            "b<a say r1 well",
+            "c<b user wrong way",
+            "d<c call r2 t1",
+            "e<d done t1 x",
+            "f<b user right way",
+            "g<f say r3 good",
+        ],
+        &["U \"go\"", "A \"well\"", "U \"right way\"", "A \"good\""],
+    );
+    assert_eq!(
+        read.diagnostics[0].to_string(),
+        "line 3: abandoned-branch: 3 records of branches that were rewound; left out"
+    );
+    assert_eq!(read.raw.messages, 7);
+    // To the very start.
+    check(&["a<- user one", "b<a say r1 x", "c<- user two", "d<c say r2 y"], &["U \"two\"", "A \"y\""]);
+}
+
+#[test]
+fn the_path_crosses_compactions() {
+    for logical in ["b", "gone"] {
+        let (session, read) = check(
+            &[
+                "a<- user go",
+                "b<a say r1 well",
+                &format!("c<- boundary {logical}"),
+                "d<c summary what happened",
+                r#"e<d attach {"type":"compact_file_reference","filename":"a.rs"}"#,
+                "f<e user on",
+                "g<f say r2 good",
+            ],
+            &["U \"go\"", "A \"well\"", "U ~\"a.rs\"", "U \"on\"", "A \"good\""],
+        );
+        assert!(!session.starts_compacted);
+        let recorded = &session.recorded[0];
+        assert_eq!(session.recorded.len(), 1);
+        assert_eq!((recorded.before, recorded.line), (MessageIdx(2), 3));
+        assert_eq!(recorded.summary.as_deref(), Some("what happened"));
+        assert_eq!((recorded.tokens_before, recorded.first_kept), (Some(900), None));
+        assert_eq!(read.raw.compactions, 2);
+    }
+}
+
+#[test]
+fn kept_messages_of_a_compaction_are_found() {
+    let mut boundary = record("c<- boundary b");
+    boundary["compactMetadata"]["preservedSegment"] = json!({"headUuid": "b", "tailUuid": "b"});
+    let text =
+        format!("{}\n{boundary}\n{}", lines(&["a<- user go", "b<a say r1 well"]), lines(&["d<c summary s"]));
+    let (session, _) = check_text(&text, &["U \"go\"", "A \"well\""]);
+    assert_eq!(session.recorded[0].first_kept, Some(MessageIdx(1)));
+}
+
+#[test]
+fn a_log_that_begins_with_a_summary_starts_compacted() {
+    let (session, _) = check(
+        &[
+            r#"a<- attach {"type":"hook_success","content":"hello"}"#,
+            "b<- boundary gone",
+            "c<b summary before",
+            "d<c say r1 on",
+        ],
+        &["U ~\"before\"", "U ~\"hello\"", "A \"on\""],
+    );
+    assert!(session.starts_compacted);
+    assert_eq!(session.recorded, []);
+}
+
+#[test]
+fn parents_that_are_missing_or_late() {
+    // Dangling: the record before.
+    check(&["a<gone user go", "b<a say r1 x", "c<lost user on"], &["U \"go\"", "A \"x\"", "U \"on\""]);
+    // No parents at all: a plain sequence.
+    check(&["a user go", "b say r1 x", "c user on"], &["U \"go\"", "A \"x\"", "U \"on\""]);
+    // Replies without parents: the file ties nothing together.
+    check(&["a<- user go", "b<- say r1 x", "c<- user on"], &["U \"go\"", "A \"x\"", "U \"on\""]);
+    // A child written before its parent.
+    check(
+        &["a<- user go", "c<b done t1 one", "b<a call r1 t1", "d<c say r2 x"],
+        &["U \"go\"", "A Bash#t1", "T t1=ok \"one\"", "A \"x\""],
+    );
+    // Progress is part of the chain.
+    check(&["a<- user go", "p<a progress", "b<p say r1 x"], &["U \"go\"", "A \"x\""]);
+    // A circle is cut.
+    let (_, read) =
+        check(&["a<c user go", "b<a say r1 x", "c<b user on"], &["U \"go\"", "A \"x\"", "U \"on\""]);
+    assert_eq!(codes(&read), ["parent-loop"]);
+}
+
+#[test]
+fn sessions_and_sidechains() {
+    let side = |sketch: &str, agent: Option<&str>| {
+        let mut record = record(sketch);
+        record["isSidechain"] = json!(true);
+        if let Some(agent) = agent {
+            record["agentId"] = json!(agent);
+        }
+        record.to_string()
+    };
+    let mut other = record("x<- user elsewhere");
+    other["sessionId"] = json!("s-2");
+    let text = [
+        lines(&["a<- user go", "b<a call r1 t1"]),
+        side("k<- user find it", None),
+        side("l<k call q1 k1", None),
+        side("m<l done k1 here", None),
+        side("n<- user again", Some("ag7")),
+        lines(&["c<b done t1 found"]),
+        other.to_string(),
+    ]
+    .join("\n");
+    let read = ingest(text.as_bytes(), "x.jsonl");
+    let found: Vec<(&str, &Origin, usize)> = read
+        .sessions
+        .iter()
+        .map(|session| (session.id.as_str(), &session.origin, session.messages.len()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("s-1", &Origin::Main, 3),
+            ("s-2", &Origin::Main, 1),
+            ("s-1/k", &Origin::Sidechain("k".to_owned()), 3),
+            ("s-1/ag7", &Origin::Sidechain("ag7".to_owned()), 1),
+        ]
+    );
+    assert_eq!(read.sessions[2].links.len(), 1);
+}
+
+#[test]
+fn what_the_user_did_not_type_is_injected() {
+    check(
+        &[
+            "a<- meta Caveat: ...",
+            "b<a user <command-name>/model</command-name>",
+            "c<b user fix it\n<system-reminder>be good</system-reminder>",
+            r#"d<c attach {"type":"queued_command","prompt":"and the docs","commandMode":"prompt"}"#,
+            r#"e<d attach {"type":"queued_command","prompt":"done","commandMode":"task-notification"}"#,
+            r#"f<e attach {"type":"hook_system_message","content":"for the eyes of the user"}"#,
+            "g<f user [Request interrupted by user]",
+        ],
+        &[
+            "U ~\"Caveat: ...\"",
+            "U ~\"<command-name>/model</command-name>\"",
+            "U \"fix it\" ~\"<system-reminder>be good</system-reminder>\"",
+            "U \"and the docs\"",
+            "U ~\"done\"",
+            "U ~\"[Request interrupted by user]\"",
+        ],
+    );
+}
+
+#[test]
+fn failures_are_flagged_in_these_logs() {
+    let mut quiet = record("d<c done t2 error: in the output of a command that worked");
+    quiet["message"]["content"][0]["is_error"] = json!(false);
+    let text = format!(
+        "{}\n{}\n{quiet}\n{}",
+        lines(&["a<- user go", "b<a call r1 t1"]),
+        lines(&["c<b call r1 t2", "e<b fail t1 Exit code 2"]),
+        lines(&["f<d call r2 t3", "g<f done t3 <tool_use_error>no</tool_use_error>"]),
+    );
+    check_text(
+        &text,
+        &[
+            "U \"go\"",
+            "A Bash#t1 Bash#t2",
+            "T t1=failed/2 \"Exit code 2\"",
+            "T t2=ok \"error: in the output of a command that worked\"",
+            "A Bash#t3",
+            "T t3=failed \"<tool_use_error>no</tool_use_error>\"",
+        ],
+    );
+}
+
+#[test]
+fn client_made_replies_carry_no_usage_and_no_model() {
+    let mut made = record("b<a say r1 API Error: overloaded");
+    made["message"]["model"] = json!("<synthetic>");
+    let (session, read) = check_text(
+        &format!("{}\n{made}", lines(&["a<- user go"])),
+        &["U \"go\"", "A \"API Error: overloaded\""],
+    );
+    assert_eq!(session.messages[1].role, Role::Assistant);
+    assert_eq!((session.messages[1].usage, session.model), (None, None));
+    assert_eq!(codes(&read), ["synthetic-reply"]);
+}
+
+#[test]
+fn copied_and_unknown_records() {
+    let (_, read) =
+        check(&["a<- user go", "a<- user other", "b<a widget", "c<b say r1 x"], &["U \"go\"", "A \"x\""]);
+    assert_eq!(codes(&read), ["duplicate-record", "unknown-record"]);
+}
+
+#[test]
+fn web_exports_and_streams() {
+    let export = json!({"loglines": [record("a<- user go"), record("b<a say r1 x")]}).to_string();
+    check_text(&export, &["U \"go\"", "A \"x\""]);
+    check_text(
+        r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/w","uuid":"0"}
+{"type":"assistant","session_id":"s","message":{"id":"r1","content":[{"type":"text","text":"x"}]}}
+{"type":"result","subtype":"success","session_id":"s"}"#,
+        &["A \"x\""],
+    );
+}
+
+#[test]
+fn any_field_may_be_anything() {
+    check_odd_values(&lines(&[
+        "a<- user go",
+        "b<a call r1 t1",
+        "c<b done t1 x",
+        "d<- boundary c",
+        "e<d summary s",
+        r#"f<e attach {"type":"queued_command","prompt":"p","origin":{"kind":"human"}}"#,
+        "g<f say r2 y",
+    ]));
+}
