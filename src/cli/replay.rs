@@ -57,17 +57,19 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
 
 fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
     let profiles = args.profile.iter().map(|name| profile(name)).collect::<Result<Vec<_>, _>>()?;
-    let mut strategies = args.strategy.clone();
-    let mut seen = Vec::new();
-    strategies.retain(|strategy| {
-        let new = !seen.contains(strategy);
-        seen.push(*strategy);
-        new
-    });
+    let profiles = distinct(&profiles);
+    let strategies = distinct(&args.strategy);
+    let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
+    if let Some(name) =
+        names.iter().enumerate().find_map(|(at, name)| names.get(at + 1..)?.contains(name).then_some(name))
+    {
+        let cause = format!("two different profiles are called `{name}`: their rows could not be told apart");
+        return Err(Failure::new(cause, "give each profile file a `name` of its own"));
+    }
     let windows = if args.window.is_empty() {
         Windows::Cycles(usize::from(args.cycles))
     } else {
-        Windows::Given(args.window.clone())
+        Windows::Given(distinct(&args.window))
     };
     Ok(RunSettings {
         profiles,
@@ -80,6 +82,17 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         jobs: args.jobs.map_or(0, usize::from),
         log_facts: args.log_facts,
     })
+}
+
+/// Each value once, in order: a plan that ran twice would count each of its sessions twice.
+fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
+    let mut kept: Vec<T> = Vec::new();
+    for value in values {
+        if !kept.contains(value) {
+            kept.push(value.clone());
+        }
+    }
+    kept
 }
 
 /// An embedded profile by name, or one from a file.

@@ -5,7 +5,7 @@
 //! needed. Text that comes from logs is escaped before it gets here into a line.
 
 use super::Look;
-use super::rank::{Place, places};
+use super::rank::{JUDGED_BY, Place, places};
 use super::text::{count, fit, sanitize, thousands, width, wrap};
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SessionRow};
@@ -160,10 +160,44 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
     page.gap();
     page.prose(&format!("Means over {}; {interval}{fewer}.", count(sessions, "session")));
     page.prose(verdict);
-    paired(page, first, rows, &aggregate.differences);
-    for row in rows {
-        broken(page, row);
+    let level = level_with_best(rows, &places, &aggregate.differences);
+    if !level.is_empty() {
+        page.prose(&format!(
+            "Not told apart from the best by these sessions (5 % level): {}.",
+            level.join(", ")
+        ));
     }
+    paired(page, first, rows, &aggregate.differences);
+    broken(page, rows);
+}
+
+/// Strategies behind the best whose distance to it may be chance: neither survival that is judged by tells them apart,
+/// over the sessions both have.
+fn level_with_best(rows: &[SummaryRow], places: &[Place], differences: &[DifferenceRow]) -> Vec<String> {
+    let judged = || rows.iter().zip(places);
+    let Some((best, _)) = judged().find(|(_, place)| matches!(place, Place::Best(_))) else {
+        return Vec::new();
+    };
+    let told_apart = |row: &DifferenceRow| match (row.low, row.high, row.sign_p) {
+        (Some(low), Some(high), _) => 0.0 < low || high < 0.0,
+        (_, _, Some(p)) => p <= 0.05,
+        _ => false,
+    };
+    let by_any = |row: &SummaryRow| {
+        JUDGED_BY.iter().any(|metric| {
+            differences.iter().any(|difference| {
+                let pair = (&difference.strategy_a, &difference.strategy_b);
+                (&difference.profile, &difference.window) == (&row.profile, &row.window)
+                    && difference.metric == metric.name()
+                    && (pair == (&best.strategy, &row.strategy) || pair == (&row.strategy, &best.strategy))
+                    && told_apart(difference)
+            })
+        })
+    };
+    judged()
+        .filter(|(row, place)| matches!(place, Place::Between | Place::Worst(_)) && !by_any(row))
+        .map(|(row, _)| sanitize(&row.strategy))
+        .collect()
 }
 
 /// Shares in the table, in its order.
@@ -316,7 +350,25 @@ fn points(share: f64) -> f64 {
     if points == 0.0 { 0.0 } else { points }
 }
 
-fn broken(page: &mut Page, row: &SummaryRow) {
+/// Broken rules and odd cycles; strategies that share a schedule often share them, and then a line.
+fn broken(page: &mut Page, rows: &[SummaryRow]) {
+    let mut said: Vec<(String, Vec<String>)> = Vec::new();
+    for row in rows {
+        for text in [rules(row), odd_cycles(row)].into_iter().flatten() {
+            let strategy = sanitize(&row.strategy);
+            match said.iter_mut().find(|(known, _)| *known == text) {
+                Some((_, strategies)) => strategies.push(strategy),
+                None => said.push((text, vec![strategy])),
+            }
+        }
+    }
+    for (text, strategies) in said {
+        let each = if strategies.len() == 1 { "" } else { ", each" };
+        page.prose(&format!("{}{each}: {text}.", strategies.join(", ")));
+    }
+}
+
+fn rules(row: &SummaryRow) -> Option<String> {
     let kinds = [
         (row.orphan_results, "tool result without its call"),
         (row.orphan_calls, "call without its result"),
@@ -330,19 +382,21 @@ fn broken(page: &mut Page, row: &SummaryRow) {
         (row.stuck, "no progress in two cycles"),
         (row.tail_lost, "fact of a kept message gone"),
     ];
+    named(&kinds).map(|kinds| format!("rules broken: {kinds}"))
+}
+
+fn odd_cycles(row: &SummaryRow) -> Option<String> {
+    named(&[
+        (row.unfit, "cycle with a piece larger than the window (unfit)"),
+        (row.late_triggers, "cycle past the window before its trigger"),
+    ])
+}
+
+/// `kind 2x, other kind 1x`; `None` when nothing happened.
+fn named(kinds: &[(u64, &str)]) -> Option<String> {
     let kinds: Vec<String> =
-        kinds.into_iter().filter(|(n, _)| 0 < *n).map(|(n, name)| format!("{name} {n}x")).collect();
-    if !kinds.is_empty() {
-        page.prose(&format!("Rules broken by {}: {}.", sanitize(&row.strategy), kinds.join(", ")));
-    }
-    for (n, name) in [
-        (row.unfit, "larger than the window in one piece (unfit)"),
-        (row.late_triggers, "past the window before the trigger"),
-    ] {
-        if 0 < n {
-            page.prose(&format!("{}: {} {name}.", sanitize(&row.strategy), count(n, "cycle")));
-        }
-    }
+        kinds.iter().filter(|(n, _)| 0 < *n).map(|(n, name)| format!("{name} {}x", thousands(*n))).collect();
+    (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
 fn losses(page: &mut Page, losses: &[LossRow]) {

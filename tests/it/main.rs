@@ -4,6 +4,7 @@
     reason = "tests read fixtures, the environment and their own temporary files"
 )]
 
+mod arguments;
 mod bad_input;
 mod labels;
 mod layers;

@@ -96,3 +96,30 @@ fn color_only_repeats_the_words() {
     assert_eq!(plain, render(&output, &aggregate(&output), Look { color: false, ..look }));
     assert!(plain.ends_with("Results: out\nMore: --log-facts adds the fate of every fact.\n"), "{plain}");
 }
+
+#[test]
+fn a_lead_that_may_be_chance_is_called_so() {
+    let level = "Not told apart from the best by these sessions (5 % level): ";
+    let of = |output: &RunOutput| {
+        let page = rendered(output, 140);
+        page.lines().find_map(|line| Some(line.strip_prefix(level)?.to_owned()))
+    };
+    assert_eq!(of(&run(12)), None, "every session agrees");
+    assert_eq!(
+        of(&run(3)).as_deref(),
+        Some("narrative, truncate, emergency."),
+        "three sessions prove nothing"
+    );
+    // One session of twelve makes all of the difference between the first two.
+    let mut close = RunOutput::default();
+    for idx in 0..12 {
+        for (strategy, lexical) in
+            [("structured", 5 + u64::from(idx == 0)), ("narrative", 5), ("truncate", 0)]
+        {
+            let (session, cycle) = plan(&format!("s{idx}"), strategy, 3, lexical);
+            close.sessions.push(session);
+            close.cycles.push(cycle);
+        }
+    }
+    assert_eq!(of(&close).as_deref(), Some("narrative."));
+}

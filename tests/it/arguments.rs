@@ -1,0 +1,66 @@
+//! The command line itself: help as published, doubled settings, closed pipes.
+
+use crate::support::{Sandbox, fixture};
+use insta::assert_snapshot;
+use std::process::{Command, Stdio};
+
+fn help(arguments: &[&str]) -> String {
+    let ran = Sandbox::new().run(arguments);
+    format!("exit {}\n--- stdout\n{}--- stderr\n{}", ran.code, ran.stdout, ran.stderr)
+}
+
+#[test]
+fn help_of_every_verb() {
+    assert_snapshot!("help", help(&["--help"]));
+    assert_snapshot!("help_replay", help(&["replay", "--help"]));
+    assert_snapshot!("help_replay_short", help(&["replay", "-h"]));
+}
+
+#[test]
+fn without_input_the_help_goes_to_stderr() {
+    for arguments in [&[][..], &["replay"]] {
+        let ran = Sandbox::new().run(arguments);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
+        assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);
+    }
+    let version = Sandbox::new().run(&["--version"]);
+    assert_eq!((version.code, version.stdout), (0, format!("compactor {}\n", env!("CARGO_PKG_VERSION"))));
+}
+
+#[test]
+fn a_setting_given_twice_counts_once() {
+    let all = fixture("pi");
+    let summary = |extra: &[&str]| {
+        let arguments = [&["replay", &all, "-q", "--format", "csv"], extra].concat();
+        let ran = Sandbox::new().run(&arguments);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    assert_eq!(summary(&["--window", "8k"]), summary(&["--window", "8k,8000"]));
+    assert_eq!(summary(&[]), summary(&["--profile", "standard,standard"]));
+    assert_eq!(summary(&["-s", "truncate"]), summary(&["-s", "truncate,truncate"]));
+}
+
+#[test]
+fn two_profiles_with_one_name_are_refused() {
+    let sandbox = Sandbox::new();
+    let other = include_str!("../../src/profile/standard.toml").replace("tokens = 20000", "tokens = 9000");
+    sandbox.file("other.toml", other);
+    let ran = sandbox.run(&["replay", &fixture("pi"), "--profile", "standard,other.toml"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
+    assert!(ran.stderr.contains("two different profiles are called `standard`"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_closed_pipe_is_quiet_success() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_compactor"))
+        .args(["replay", &fixture("pi"), "--format", "json", "-q"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("it starts");
+    drop(child.stdout.take());
+    let output = child.wait_with_output().expect("it ends");
+    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+}
