@@ -1,0 +1,106 @@
+//! Sentences that are of a class, beside those that only look like it.
+
+use super::*;
+use crate::facts::Author;
+
+#[test]
+fn constraints_bind() {
+    for text in [
+        "Never use CASCADE.",
+        "Don't touch the public API.",
+        "Please do not add new dependencies.",
+        "You must keep Python 3.8 support.",
+        "The endpoint must return 404 for unknown ids.",
+        "Only modify files under src/.",
+        "Use only the standard library.",
+        "Always run cargo fmt before committing.",
+        "Avoid unwrap in library code.",
+        "No new dependencies.",
+        "Refactor the parser without changing the public API.",
+        "Use pnpm instead of npm.",
+        "Make sure all tests pass.",
+        "Keep the wire format unchanged.",
+        "Fix it, but don't change the tests.",
+        "It should never block the main thread.",
+        "I don't want you to push anything.",
+        "Keep responses under 500 tokens.",
+        "不要修改测试文件。",
+        "必须使用 Python 3。",
+        "テストは変更しないでください。",
+        "we never commit generated files",
+        "at most 3 retries",
+    ] {
+        assert!(is_constraint(text), "{text}");
+    }
+}
+
+#[test]
+fn reports_questions_and_offers_do_not_bind() {
+    for text in [
+        "No errors were found.",
+        "It never worked on Windows.",
+        "I don't know why it fails.",
+        "Should we never use CASCADE?",
+        "We could avoid the lock.",
+        "Never mind.",
+        "Don't worry about it.",
+        "The README says never use tabs.",
+        "It must be a bug in the parser.",
+        "No problem!",
+        "I have to restart it every time.",
+        "Why do you always do that?",
+        "The file states \"you must never edit this by hand\".",
+        "It only happens on Mondays.",
+        "Maybe we should not use it.",
+        "为什么不能运行？",
+        "There is no file like that.",
+        "It does not compile.",
+        "Add a button to the page.",
+    ] {
+        assert!(!is_constraint(text), "{text}");
+    }
+}
+
+#[test]
+fn decisions_settle() {
+    for text in [
+        "We decided to use Postgres because of JSONB.",
+        "Let's go with option B.",
+        "I'll use a BTreeMap instead of a HashMap so that order is stable.",
+        "Going with SQLite for now.",
+        "We settled on two workers.",
+        "Decided against Redis for now.",
+        "It was agreed that dates stay in UTC.",
+        "Decision: keep the v1 format.",
+        "我们决定使用 Redis。",
+    ] {
+        assert!(is_decision(text, Author::Agent), "{text}");
+    }
+    assert!(is_decision("ok let's use Redis for the cache", Author::User));
+    for text in [
+        "Nothing was decided.",
+        "We still have to decide whether to use Redis.",
+        "We could go with Redis.",
+        "Should we go with Redis?",
+        "I'll use the Read tool to look at it.",
+        "Let me use grep instead of reading it.",
+        "The format is to be decided.",
+        "I'll use sed to check it.",
+        "If we decided to use Redis, it would cost more.",
+        "They decided to explore the park.",
+        "This decision is met with surprise.",
+        "Final answer",
+    ] {
+        assert!(!is_decision(text, Author::Agent), "{text}");
+    }
+}
+
+#[test]
+fn assent_asks_nothing() {
+    for text in ["yes", "ok, go ahead", "Continue", "Looks good, thanks!", "继续"] {
+        assert!(is_assent(text), "{text}");
+    }
+    for text in ["yes, and rename it", "fix it", "use Redis"] {
+        assert!(!is_assent(text), "{text}");
+    }
+}
