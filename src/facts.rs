@@ -139,6 +139,9 @@ impl Author {
     }
 }
 
+/// How harnesses that write calls into the text open the answer to one.
+const OBSERVATION: &str = "OBSERVATION:";
+
 /// Position of a fact in [`FactSet::facts`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct FactId(pub u32);
@@ -244,8 +247,6 @@ pub(crate) struct Step<'t> {
     pub(crate) result_at: Option<MessageIdx>,
     pub(crate) result: Option<&'t ToolResult>,
     pub(crate) effect: &'t CallEffect,
-    /// Position in [`Transcript::links`].
-    pub(crate) link: usize,
 }
 
 impl Step<'_> {
@@ -269,7 +270,7 @@ impl FactSet {
             .enumerate()
             .filter_map(|(index, link)| Some((link.result?, index)))
             .collect();
-        let mut lexical = lexical::Collector::default();
+        let mut lexical = lexical::Collector::new(names(transcript, &ledger));
         for (index, message) in transcript.messages.iter().enumerate() {
             let at = MessageIdx::new(index);
             if transcript.starts_compacted && index == 0 {
@@ -282,6 +283,10 @@ impl FactSet {
                         Role::Assistant => lexical.prose(&text.text, Author::Agent, at),
                         Role::System | Role::Tool => {}
                     },
+                    // Harnesses without tool messages report a run in a user message of their own.
+                    Part::Text(text) if text.injected && text.text.starts_with(OBSERVATION) => {
+                        lexical.output(&text.text, at);
+                    }
                     Part::Result(result) => {
                         let here = PartRef { message: at, part: part_index as u32 };
                         let effect =
@@ -294,11 +299,6 @@ impl FactSet {
             for step in steps_at(&steps, at) {
                 if let Some(command) = &step.effect.command {
                     lexical.command(command, at);
-                }
-                if step.effect.kind == ToolKind::Write
-                    && let Some(call) = transcript.links.get(step.link).and_then(|link| transcript.call(link))
-                {
-                    lexical.written(&matching::unescape_json(&call.arguments), at);
                 }
             }
         }
@@ -355,19 +355,36 @@ impl FactSet {
     }
 }
 
+/// Names of modules and projects, from working directories and the paths of the ledger.
+fn names(transcript: &Transcript, ledger: &Ledger) -> lexical::Names {
+    let mut names = lexical::Names::default();
+    let mut cwds: Vec<&str> =
+        transcript.messages.iter().filter_map(|message| message.cwd.as_deref()).collect();
+    cwds.dedup();
+    for cwd in &cwds {
+        names.project(cwd);
+    }
+    let cwd = cwds.first().copied();
+    for (_, name) in ledger.files.iter().flat_map(|file| &file.names) {
+        let relative = crate::paths::relative(name, cwd);
+        if !relative.starts_with('/') && !relative.contains(':') {
+            names.path(relative);
+        }
+    }
+    names
+}
+
 /// Every call with effect and result, in order of the links.
 fn steps<'t>(transcript: &'t Transcript, effects: &'t [CallEffect]) -> Vec<Step<'t>> {
     transcript
         .links
         .iter()
         .zip(effects)
-        .enumerate()
-        .map(|(link, (ends, effect))| Step {
+        .map(|(ends, effect)| Step {
             call_at: ends.call.message,
             result_at: ends.result.map(|at| at.message),
             result: transcript.result(ends),
             effect,
-            link,
         })
         .collect()
 }

@@ -349,7 +349,7 @@ pub(crate) struct Quantity {
 }
 
 /// Spellings of units, sorted by nothing: each maps to one spelling. A unit of a single letter is taken only when
-/// written right after the digits, except `s`, `h` and `B`.
+/// written right after the digits, except `s`, `h`, `d` and `B`. `20m` is minutes, as tools write it.
 const UNITS: &[(&str, &str)] = &[
     ("ms", "ms"),
     ("msec", "ms"),
@@ -373,6 +373,7 @@ const UNITS: &[(&str, &str)] = &[
     ("秒", "s"),
     ("min", "min"),
     ("mins", "min"),
+    ("m", "min"),
     ("minute", "min"),
     ("minutes", "min"),
     ("分钟", "min"),
@@ -386,7 +387,9 @@ const UNITS: &[(&str, &str)] = &[
     ("時間", "h"),
     ("day", "day"),
     ("days", "day"),
+    ("d", "day"),
     ("天", "day"),
+    ("日間", "day"),
     ("week", "week"),
     ("weeks", "week"),
     ("month", "month"),
@@ -424,6 +427,27 @@ const UNITS: &[(&str, &str)] = &[
     ("fps", "fps"),
     ("rps", "rps"),
     ("qps", "qps"),
+    ("req/s", "rps"),
+    ("requests/s", "rps"),
+    ("MB/s", "MB/s"),
+    ("GB/s", "GB/s"),
+    ("KB/s", "KB/s"),
+    ("€", "€"),
+    ("euro", "€"),
+    ("euros", "€"),
+    ("EUR", "€"),
+    ("dollars", "$"),
+    ("USD", "$"),
+    ("cents", "cents"),
+    ("cent", "cents"),
+    ("degrees", "°"),
+    ("°C", "°C"),
+    ("km", "km"),
+    ("mm", "mm"),
+    ("cm", "cm"),
+    ("rem", "rem"),
+    ("em", "em"),
+    ("dB", "dB"),
     ("token", "tokens"),
     ("tokens", "tokens"),
     ("retries", "retries"),
@@ -435,7 +459,7 @@ const UNITS: &[(&str, &str)] = &[
 ];
 
 fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
-    if matches!(word, "k" | "K" | "M") && !attached {
+    if matches!(word, "k" | "K" | "M" | "m") && !attached {
         return None;
     }
     UNITS.iter().find(|(spelling, _)| *spelling == word).map(|(_, unit)| *unit)
@@ -488,10 +512,19 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     }
     let raw = text.get(at..end)?.to_owned();
     let mut quantity = Quantity { raw, number, raw_unit: String::new(), unit: "", start: at, end };
-    if bytes.get(end) == Some(&b'%') {
+    let blank = usize::from(bytes.get(end) == Some(&b' '));
+    if bytes.get(end + blank) == Some(&b'%') {
         "%".clone_into(&mut quantity.raw_unit);
         quantity.unit = "%";
-        quantity.end = end + 1;
+        quantity.end = end + blank + 1;
+        return Some(quantity);
+    }
+    // `6m10s`, `1h30m`: one duration.
+    if let Some(length) = compound(bytes.get(at..).unwrap_or_default()) {
+        text.get(at..at + length)?.clone_into(&mut quantity.raw);
+        quantity.number.clone_from(&quantity.raw);
+        quantity.unit = "duration";
+        quantity.end = at + length;
         return Some(quantity);
     }
     // Unit right after the digits.
@@ -530,10 +563,38 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     Some(quantity)
 }
 
-/// The word a unit could be, at `at`: ASCII letters, or one of the CJK units.
+/// Length of a duration of two or three parts at the start of a text (`1h30m`, `6m10s`, `1m2.5s`).
+fn compound(bytes: &[u8]) -> Option<usize> {
+    let mut at = 0;
+    let mut parts = 0;
+    let mut units: &[u8] = b"dhms";
+    loop {
+        let start = at;
+        while bytes.get(at).is_some_and(|b| b.is_ascii_digit() || *b == b'.') {
+            at += 1;
+        }
+        let Some(unit) = (at > start).then(|| bytes.get(at)).flatten() else { break };
+        let place = units.iter().position(|known| known == unit)?;
+        units = units.get(place + 1..)?;
+        at += 1;
+        parts += 1;
+    }
+    let ends = bytes.get(at).is_none_or(|b| CLASS[*b as usize] != WORD);
+    (parts >= 2 && ends).then_some(at)
+}
+
+/// The word a unit could be, at `at`: ASCII letters with at most one `/` among them (`MB/s`), or one of the units that
+/// are no ASCII letters.
 fn unit_word(text: &str, at: usize) -> &str {
     let rest = text.get(at..).unwrap_or("");
-    let ascii = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    let mut ascii = rest.bytes().take_while(u8::is_ascii_alphabetic).count();
+    if ascii > 0 && rest.as_bytes().get(ascii) == Some(&b'/') {
+        let rate = rest.get(ascii + 1..).unwrap_or("").bytes().take_while(u8::is_ascii_alphabetic).count();
+        let rated = rest.get(..ascii + 1 + rate).unwrap_or("");
+        if rate > 0 && UNITS.iter().any(|(spelling, _)| *spelling == rated) {
+            ascii += 1 + rate;
+        }
+    }
     if ascii > 0 {
         let after = rest.as_bytes().get(ascii).copied().unwrap_or(b' ');
         // `ms2`, `min_size`: not a unit.
@@ -543,7 +604,8 @@ fn unit_word(text: &str, at: usize) -> &str {
             rest.get(..ascii).unwrap_or("")
         };
     }
-    for wide in ["毫秒", "ミリ秒", "秒", "分钟", "分", "小时", "時間", "天", "字节", "µs", "μs"]
+    for wide in
+        ["毫秒", "ミリ秒", "秒", "分钟", "分", "小时", "時間", "日間", "天", "字节", "µs", "μs", "€", "°C"]
     {
         if rest.starts_with(wide) {
             return rest.get(..wide.len()).unwrap_or("");
@@ -617,6 +679,9 @@ const BETWEEN: &[&str] = &[
     "limited",
     "restored",
     "reverted",
+    "defaulting",
+    "means",
+    "equal",
 ];
 
 /// Words that make the number after them the former one.
@@ -681,6 +746,8 @@ pub(crate) fn bound_numbers(text: &str, from: usize) -> Vec<(Quantity, bool)> {
             }
             b' ' | b'\t' | b'"' | b'\'' | b'`' | b':' | b'=' | b'-' | b'>' | b'<' | b'(' | b'*' | b'|'
             | b'~' => at += 1,
+            // "`NAME`, default 20m".
+            b',' if text.get(at..).is_some_and(|rest| rest.starts_with(", default")) => at += 1,
             WIDE_START.. => {
                 let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) else { break };
                 if !matches!(
@@ -707,6 +774,14 @@ pub(crate) fn bound_numbers(text: &str, from: usize) -> Vec<(Quantity, bool)> {
                         | '”'
                         | '默'
                         | '认'
+                        | '既'
+                        | '定'
+                        | '値'
+                        | '上'
+                        | '限'
+                        | '个'
+                        | '約'
+                        | '约'
                 ) {
                     break;
                 }

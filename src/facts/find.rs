@@ -415,7 +415,11 @@ impl<'a> Walk<'a> {
         let best = uses.iter().map(|one| one.tier).min().unwrap_or(Tier::Suffix);
         let mut first: Option<u32> = None;
         let mut several = false;
-        for one in uses.iter().filter(|one| best == Tier::Suffix || one.tier == best) {
+        // A file made anew at the path of a moved one has the name to itself.
+        let current = |one: &&Use| one.until >= self.end;
+        let any_current = uses.iter().any(|one| current(&one));
+        let names = uses.iter().filter(|one| !any_current || current(one));
+        for one in names.filter(|one| best == Tier::Suffix || one.tier == best) {
             several |= first.is_some_and(|known| known != one.fact);
             first = Some(first.unwrap_or(one.fact));
         }

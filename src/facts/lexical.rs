@@ -35,6 +35,7 @@ use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use regex::Regex;
 use rustc_hash::FxHashMap;
+use sentences::Plain;
 use std::sync::LazyLock;
 
 pub(super) mod errors;
@@ -42,18 +43,28 @@ pub(super) mod identifiers;
 pub(super) mod sentences;
 pub(super) mod values;
 
+pub(super) use identifiers::Names;
+
 /// Collects lexical facts message by message.
 #[derive(Default)]
 pub(super) struct Collector {
+    names: Names,
     drafts: Vec<Draft>,
     known: FxHashMap<(FactClass, String), usize>,
     /// Latest value of each key.
     keys: FxHashMap<String, usize>,
     request: Option<usize>,
     request_at: Option<MessageIdx>,
+    /// Who spoke last and offered a choice, and the lower-case paragraph of it.
+    offer: Option<(Author, String)>,
 }
 
 impl Collector {
+    /// A collector that knows the names the log's paths give.
+    pub(super) fn new(names: Names) -> Self {
+        Self { names, ..Self::default() }
+    }
+
     /// Text that a person or the agent wrote.
     pub(super) fn prose(&mut self, text: &str, author: Author, at: MessageIdx) {
         let normal = matching::normalise(text);
@@ -63,47 +74,41 @@ impl Collector {
         }
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
-            for found in identifiers::find(unit, false) {
-                self.identifier(found, author, at);
-            }
-            for found in identifiers::named_versions(unit) {
+            for found in identifiers::find(unit, false, &self.names) {
                 self.identifier(found, author, at);
             }
             for found in values::find(unit) {
                 self.value(found, author, at);
             }
         }
-        let mut request: Option<(bool, String)> = None;
+        let mut request = Wanted::default();
+        let mut first = true;
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
             let unit_text = sentences::strip_marker(unit);
             for (from, to) in matching::sentences(unit_text) {
                 let sentence = unit_text.get(from..to).unwrap_or("");
-                if author == Author::User && sentences::is_constraint(sentence) {
+                let plain = Plain::new(sentence);
+                if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
-                if sentences::is_decision(sentence, author) {
+                let offered = self.offer.as_ref().filter(|(by, _)| first && *by != author);
+                if sentences::is_decision(&plain, author, offered.map(|(_, offer)| offer.as_str())) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
                 if author == Author::User {
-                    let asks = sentences::asks(sentence);
-                    let better = match &request {
-                        None => !too_thin(sentence),
-                        Some((found, _)) => asks && !*found,
-                    };
-                    if better {
-                        request = Some((asks, sentence.to_owned()));
-                    }
+                    request.consider(&plain, sentence);
                 }
+                first = false;
             }
         }
-        if author == Author::User
-            && let Some((_, sentence)) = request
+        if let Some(sentence) = request.best()
             && !sentences::is_assent(&normal)
             && self.request_at != Some(at)
         {
             self.request(&sentence, at);
         }
+        self.offer = offer(&normal).map(|offer| (author, offer));
     }
 
     /// The script of a shell call.
@@ -113,15 +118,15 @@ impl Collector {
             return;
         }
         let normal = matching::normalise(script);
-        for found in identifiers::find(&normal, true) {
+        for found in identifiers::find(&normal, true, &self.names) {
             self.identifier(found, Author::Agent, at);
         }
     }
 
-    /// What a call of a file tool writes.
-    pub(super) fn written(&mut self, arguments: &str, at: MessageIdx) {
-        for found in identifiers::environment_read(arguments) {
-            self.identifier(found, Author::Agent, at);
+    /// Output of a run that is no tool result. What it ran is not known, so only lines that name an error count.
+    pub(super) fn output(&mut self, text: &str, at: MessageIdx) {
+        for error in errors::in_output(text) {
+            self.error(error, Author::Tool, at);
         }
     }
 
@@ -134,18 +139,24 @@ impl Collector {
         {
             self.identifier(found, Author::Tool, at);
         }
-        let runs = match effect {
-            Some(effect) if effect.kind == ToolKind::Shell => {
-                effect.command.as_deref().is_none_or(|script| !errors::only_shows(script, effect))
+        let failed = result.outcome == Outcome::Failed;
+        let shell = effect.filter(|effect| effect.kind == ToolKind::Shell);
+        let shows = match (shell, effect) {
+            (Some(effect), _) => {
+                effect.command.as_deref().is_some_and(|script| errors::only_shows(script, effect))
             }
-            Some(effect) if shows_content(effect) => false,
-            // Unknown tools (test runners, diagnostics of an editor): only when they failed.
-            _ => result.outcome == Outcome::Failed,
+            // Unknown tools (test runners, diagnostics of an editor) report a run only when it failed.
+            (None, Some(effect)) => shows_content(effect) || !failed,
+            (None, None) => !failed,
         };
-        if !runs {
-            return;
+        let mut found = if shows { Vec::new() } else { errors::in_output(&result.text) };
+        if found.is_empty() && failed {
+            match shell {
+                Some(_) => found = errors::reasons(&result.text),
+                None => found.extend(errors::refusal(&result.text)),
+            }
         }
-        for error in errors::in_output(&result.text) {
+        for error in found {
             self.error(error, Author::Tool, at);
         }
     }
@@ -206,6 +217,11 @@ impl Collector {
 
     fn value(&mut self, found: values::Found, author: Author, at: MessageIdx) {
         let text = found.canonical();
+        if !found.phrases.is_empty() {
+            let form = Form::Atom { surfaces: found.phrases, border: Border::Word, label: None };
+            self.add(FactClass::Value, text, author, at, false, form);
+            return;
+        }
         let Some(key) = found.key else {
             let form = Form::Value { key: None, number: found.number };
             self.add(FactClass::Value, text, author, at, false, form);
@@ -241,6 +257,55 @@ impl Collector {
         self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence);
         self.request_at = Some(at);
     }
+}
+
+/// The request of one message: the first sentence that asks.
+#[derive(Default)]
+struct Wanted {
+    found: Option<String>,
+    announced: Option<String>,
+    /// It says too little by itself and takes the next sentence along.
+    open: bool,
+    before: String,
+}
+
+impl Wanted {
+    fn consider(&mut self, plain: &Plain<'_>, sentence: &str) {
+        if let Some(found) = &mut self.found {
+            if std::mem::take(&mut self.open) {
+                *found = format!("{found} {sentence}");
+            }
+            return;
+        }
+        if sentences::asks(plain) {
+            let thin = too_thin(sentence);
+            // "Please fix it." asks for what the sentence before it tells, "I want:" for what follows.
+            self.open = thin && (self.before.is_empty() || sentence.ends_with(':'));
+            self.found = Some(if thin && !self.open {
+                format!("{} {sentence}", self.before)
+            } else {
+                sentence.to_owned()
+            });
+        } else if self.announced.is_none() && !too_thin(sentence) && sentences::announces(plain) {
+            self.announced = Some(sentence.to_owned());
+        }
+        sentence.clone_into(&mut self.before);
+    }
+
+    fn best(self) -> Option<String> {
+        self.found.or(self.announced)
+    }
+}
+
+/// The last paragraphs of a message that ends with a question, in lower case: what the other side may answer to.
+fn offer(text: &str) -> Option<String> {
+    const MOST: usize = 1_500;
+    let text = text.trim_end();
+    if !text.ends_with(['?', '？']) {
+        return None;
+    }
+    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST));
+    text.get(from..).map(str::to_lowercase)
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.

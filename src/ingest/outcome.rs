@@ -7,9 +7,11 @@ use serde_json::Value;
 use crate::transcript::Outcome;
 
 /// Texts that open a refused or interrupted result.
-const ABORTS: [&str; 8] = [
+const ABORTS: [&str; 10] = [
     "The user doesn't want to proceed",
     "The user doesn't want to take this action",
+    "The user declined this",
+    "The user rejected this",
     "[Request interrupted by user",
     "Interrupted by user",
     "Operation aborted",
@@ -19,7 +21,7 @@ const ABORTS: [&str; 8] = [
 ];
 
 /// Texts that open a failed result, whatever follows.
-const FAILURES: [&str; 14] = [
+const FAILURES: [&str; 16] = [
     "<tool_use_error>",
     "old_string not found",
     "old_str not found",
@@ -29,6 +31,8 @@ const FAILURES: [&str; 14] = [
     "Could not find old",
     "No replacement was performed",
     "File does not exist",
+    "edit failed",
+    "Edit failed",
     "File has not been read yet",
     "ENOENT:",
     "EACCES:",

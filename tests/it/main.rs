@@ -8,5 +8,6 @@ mod arguments;
 mod bad_input;
 mod labels;
 mod layers;
+mod readme;
 mod replay;
 mod support;

@@ -43,6 +43,8 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         ".go:",
         "Permission denied",
         "DATA RACE",
+        "❯ ",
+        ") [",
     ])
     .ok()
 });
@@ -73,13 +75,28 @@ static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^\s*(?:FAIL|❯|×)\s+(?:\[[^\]]+\] › )?(\S+\.[cm]?[jt]sx?(?:\s+>|:[0-9]+:[0-9]+ ›)\s.+?)(?:\s+[0-9.]+ ?m?s)?$",
     )
 });
+// vitest names a failing test of a suite below its file, playwright numbers its failing tests.
+static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^\s+(?:❯ (\S+ > \S.*?)|[0-9]+\) (\[[^\]]+\] › \S+:[0-9]+:[0-9]+ › .+?))(?:\s+[0-9.]+ ?m?s)?(?:\s*─+)?\s*$",
+    )
+});
+// ruff, flake8, pylint, shellcheck: a code and what it says.
+static LINT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z].+)"));
+// `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
+static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[A-Za-z_][\w.-]*(?: [a-z]+){0,3}:) \S.*)",
+    )
+});
 static DENIED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^.*?(\S+): Permission denied$"));
 static RACE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^WARNING: (DATA RACE)$"));
 static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
 static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+))$",
+        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*)$",
     )
 });
 static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
@@ -165,6 +182,13 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
         let next = text.get(end + 1..).unwrap_or("").lines().next().unwrap_or("");
         let line = strip_ansi(line);
+        // The summary line of pytest names the test and its exception.
+        if let Some(found) = PYTEST.as_ref().and_then(|rule| rule.captures(&line)).and_then(|it| it.get(2))
+            && let Some(found) = strong(found.as_str())
+            && !out.iter().any(|known| known.value.starts_with(found.value.trim_end_matches("...")))
+        {
+            out.push(found);
+        }
         if let Some(found) = read_line(line.trim_end(), &strip_ansi(next))
             && !out.contains(&found)
         {
@@ -172,6 +196,56 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
     }
     out
+}
+
+/// What a command that failed gives as the reason, where [`in_output`] knows no line of it: linters' codes, else the
+/// last line of the form `program: reason`.
+pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
+    let mut out: Vec<Found> = Vec::new();
+    let mut last = None;
+    for line in output.lines().filter(|line| line.len() <= 500) {
+        let line = strip_ansi(line);
+        let line = line.trim();
+        if let Some(found) = LINT.as_ref().and_then(|rule| rule.captures(line))
+            && let (Some(code), Some(message)) = (found.get(1), found.get(2))
+        {
+            let found = classed(code.as_str(), message.as_str());
+            out.extend(found.filter(|found| !out.contains(found)));
+        } else if let Some(found) =
+            REASON.as_ref().and_then(|rule| rule.captures(line)).and_then(|it| it.get(1))
+        {
+            last = Some(found.as_str().to_owned());
+        }
+    }
+    if out.is_empty() {
+        match last {
+            Some(reason) if !is_total(&reason) => out.push(whole(&reason)),
+            Some(_) => {}
+            // A harness that refuses a command says so in a line or two.
+            None if output.lines().count() <= 3 => out.extend(refusal(output)),
+            None => {}
+        }
+    }
+    out
+}
+
+/// The message of a call that the agent's own tool refused or failed.
+pub(in crate::facts) fn refusal(text: &str) -> Option<Found> {
+    let mut line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    for tag in ["<tool_use_error>", "<error>"] {
+        line = line.strip_prefix(tag).unwrap_or(line);
+    }
+    let line = line.trim_end_matches("</tool_use_error>").trim_end_matches("</error>").trim();
+    let line = line.strip_prefix("Error: ").or_else(|| line.strip_prefix("error: ")).unwrap_or(line);
+    // What the user declines is no failure; an exit code alone says nothing.
+    let says = !line.starts_with(['{', '[']) && !line.starts_with("The user ") && !is_total(line);
+    ((6..=500).contains(&line.len()) && says).then(|| whole(line))
+}
+
+/// An error that is its message.
+fn whole(message: &str) -> Found {
+    let head = head(message);
+    Found { value: head, other: Vec::new(), label: None }
 }
 
 /// Errors in prose: what the user pastes is read like output, what the agent writes only when it names exception and
@@ -269,6 +343,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     }
     if let Some(found) = FAILING.as_ref()?.captures(line) {
         return Some(test(found.get(1)?.as_str().trim()));
+    }
+    if let Some(found) = NESTED.as_ref()?.captures(line) {
+        let name = found.get(1).or_else(|| found.get(2))?.as_str();
+        return Some(test(name.trim()));
     }
     if let Some(found) = GO.as_ref()?.captures(line) {
         let value: String = found.get(1)?.as_str().chars().take(HEAD_CHARS).collect();
@@ -428,7 +506,10 @@ mod tests {
             &["panic: index out of bounds: the len is 3"],
         );
         check("test store::keeps_order ... FAILED", &["store::keeps_order"]);
-        check("FAILED tests/test_a.py::test_x - AssertionError: 1 != 2", &["tests/test_a.py::test_x"]);
+        check(
+            "FAILED tests/test_a.py::test_x - AssertionError: 1 != 2",
+            &["AssertionError: 1 != 2", "tests/test_a.py::test_x"],
+        );
         check("--- FAIL: TestParse (0.00s)", &["TestParse"]);
         check("a.c:12:5: error: expected ';' before 'x'", &["error: expected ';' before 'x'"]);
         check("fatal: not a git repository", &["fatal: not a git repository"]);

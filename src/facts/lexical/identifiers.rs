@@ -1,6 +1,7 @@
 //! Identifiers: strings that name one thing and cannot be paraphrased.
 
 use super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
+use rustc_hash::FxHashSet;
 
 /// An identifier in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -128,10 +129,20 @@ pub(super) const EXTENSIONS: &[&str] = &[
     "yaml-ci",
     "pem",
     "key",
+    "example",
+    "sample",
+    "template",
+    "tmpl",
+    "dist",
+    "bak",
+    "orig",
+    "mod",
+    "sum",
 ];
 
-static COMMIT_MADE: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"(?m)^(?:\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\] |([0-9a-f]{7,12}) \S)"));
+static COMMIT_MADE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"(?m)^(?:\[[^\]\s]+(?: \([^)]*\))? ([0-9a-f]{7,40})\] |([0-9a-f]{7,12})(?:$| \S))")
+});
 
 /// The commit that a script with `git commit` reports: `[main 1a2b3c4] message`, or the first line of a short log.
 pub(super) fn commit_made(output: &str) -> Option<Found> {
@@ -140,29 +151,196 @@ pub(super) fn commit_made(output: &str) -> Option<Found> {
     hash.bytes().any(|byte| byte.is_ascii_digit()).then(|| plain(hash, Border::Word))
 }
 
-static READS_ENV: LazyLock<Option<Regex>> = LazyLock::new(|| {
+static SHORT_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r#"(?:env::var(?:_os)?\(|process\.env[.\[]|import\.meta\.env[.\[]|environ(?:\.get)?[\[(]|[Gg]et_?[Ee]nv\(|LookupEnv\()\s*["']?([A-Z][A-Z0-9_]{2,})"#,
+        r"\b([A-Za-z][A-Za-z0-9_+#.\-]*)(?:\s+(?:is\s+|to\s+|>=?\s*|\+|\^)?|/|@|\s*[:=>]=?\s*|\s*[是为は]\s*)v?([0-9]{1,3}\.(?:[0-9]{1,3}|x))\b",
     )
 });
 
-/// Environment variables that code reads: `process.env.NAME`, `os.environ["NAME"]`, `os.Getenv("NAME")`, ...
-pub(super) fn environment_read(code: &str) -> Vec<Found> {
-    let Some(reads) = READS_ENV.as_ref() else { return Vec::new() };
-    reads.captures_iter(code).filter_map(|found| Some(plain(found.get(1)?.as_str(), Border::Word))).collect()
+/// What versions of two numbers stand after, beside the project's own name.
+const VERSIONED: &[&str] = &[
+    "alpine",
+    "android",
+    "angular",
+    "bun",
+    "cargo",
+    "clang",
+    "cmake",
+    "cuda",
+    "dart",
+    "debian",
+    "deno",
+    "django",
+    "docker",
+    "elixir",
+    "erlang",
+    "flask",
+    "flutter",
+    "gcc",
+    "glibc",
+    "go",
+    "golang",
+    "gradle",
+    "ios",
+    "java",
+    "jdk",
+    "kernel",
+    "kotlin",
+    "kubernetes",
+    "linux",
+    "llvm",
+    "macos",
+    "maven",
+    "msrv",
+    "mysql",
+    "node",
+    "node.js",
+    "nodejs",
+    "npm",
+    "numpy",
+    "openssl",
+    "php",
+    "pnpm",
+    "postgres",
+    "postgresql",
+    "python",
+    "pytorch",
+    "rails",
+    "react",
+    "redis",
+    "release",
+    "releases",
+    "requires",
+    "ruby",
+    "rust",
+    "rustc",
+    "scala",
+    "since",
+    "spring",
+    "sqlite",
+    "swift",
+    "tensorflow",
+    "typescript",
+    "ubuntu",
+    "version",
+    "versions",
+    "vite",
+    "vue",
+    "yarn",
+];
+
+/// Versions of two numbers after the name of what has them: `Rust 1.74`, `version 1.5`, `linkcheck/1.4`.
+fn short_versions(text: &str, names: &Names) -> Vec<Found> {
+    let Some(short) = SHORT_VERSION.as_ref() else { return Vec::new() };
+    short
+        .captures_iter(text)
+        .filter(|found| {
+            found.get(1).is_some_and(|name| {
+                let lower = name.as_str().to_ascii_lowercase();
+                VERSIONED.contains(&lower.as_str())
+                    || lower.ends_with("version")
+                    || names.projects.contains(&lower)
+            }) && found.get(2).is_some_and(|number| {
+                !text.get(number.end()..).is_some_and(|rest| {
+                    rest.starts_with(|c: char| c.is_ascii_digit() || c == '%')
+                        || rest.starts_with('.')
+                            && rest.get(1..).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
+                })
+            })
+        })
+        .filter_map(|found| Some(plain(found.get(2)?.as_str(), Border::Word)))
+        .collect()
 }
 
-static NAMED_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?i)\b(?:rust|msrv|node(?:\.js)?|python|go|jdk|java|kotlin|ruby|php|gcc|clang|cmake|postgres(?:ql)?|version|release)\s+(?:is\s+|to\s+)?v?([0-9]{1,3}\.[0-9]{1,3})\b",
-    )
-});
-
-/// Versions of two numbers after the name of what has them: `Rust 1.74`, `version 1.5`.
-pub(super) fn named_versions(text: &str) -> Vec<Found> {
-    let Some(named) = NAMED_VERSION.as_ref() else { return Vec::new() };
-    named.captures_iter(text).filter_map(|found| Some(plain(found.get(1)?.as_str(), Border::Word))).collect()
+/// Names that the log's own paths give: its modules (stems of files and directories) and its projects.
+#[derive(Debug, Default)]
+pub(in crate::facts) struct Names {
+    /// Stems of files and names of directories inside the projects.
+    pub(in crate::facts) modules: FxHashSet<String>,
+    /// Last components of the working directories, in lower case.
+    pub(in crate::facts) projects: FxHashSet<String>,
 }
+
+impl Names {
+    /// Takes up a working directory.
+    pub(in crate::facts) fn project(&mut self, cwd: &str) {
+        if let Some(name) = cwd.rsplit(['/', '\\']).find(|name| !name.is_empty()) {
+            self.projects.insert(name.to_ascii_lowercase());
+        }
+    }
+
+    /// Takes up a path relative to its project.
+    pub(in crate::facts) fn path(&mut self, relative: &str) {
+        for part in relative.split('/').filter(|part| !part.is_empty()) {
+            let stem = part.split('.').next().unwrap_or(part);
+            if stem.len() >= 2 {
+                self.modules.insert(stem.to_owned());
+            }
+        }
+    }
+}
+
+/// Modules and packages of common languages that code is spoken of with.
+const MODULES: &[&str] = &[
+    "asyncio",
+    "collections",
+    "console",
+    "context",
+    "crypto",
+    "datetime",
+    "decimal",
+    "document",
+    "errors",
+    "express",
+    "filepath",
+    "fmt",
+    "fs",
+    "functools",
+    "http",
+    "httpx",
+    "importlib",
+    "io",
+    "itertools",
+    "json",
+    "logging",
+    "math",
+    "navigator",
+    "net",
+    "np",
+    "numpy",
+    "os",
+    "pandas",
+    "path",
+    "pathlib",
+    "pd",
+    "performance",
+    "process",
+    "pytest",
+    "random",
+    "re",
+    "requests",
+    "shutil",
+    "socket",
+    "sql",
+    "sqlite3",
+    "strconv",
+    "strings",
+    "struct",
+    "subprocess",
+    "sync",
+    "sys",
+    "tempfile",
+    "threading",
+    "time",
+    "torch",
+    "typing",
+    "unittest",
+    "url",
+    "urllib",
+    "util",
+    "window",
+    "zoneinfo",
+];
 
 static URL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -182,6 +360,10 @@ static PORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
+/// `NAME=value` and `$NAME`, also without an underscore.
+static ASSIGNED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"(?:^|[\s;&|(`])([A-Z][A-Z0-9_]*[A-Z0-9])=[^=\s]|\$\{?([A-Z][A-Z0-9_]*[A-Z0-9])\b")
+});
 static CONTEXT: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"(?i)\b(?:env|environment|export|environ|getenv|envs)\b|环境变量|環境変数"));
 static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -192,7 +374,7 @@ static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Identifiers of a text. In a command an assignment before the program makes an environment variable, and dotted
 /// names, versions and symbols are left to prose.
-pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
+pub(in crate::facts) fn find(text: &str, command: bool, names: &Names) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut covered: Vec<(usize, usize)> = Vec::new();
     if memchr::memmem::find(text.as_bytes(), b"://").is_some()
@@ -211,7 +393,8 @@ pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
     };
     let has_digit = text.bytes().any(|b| b.is_ascii_digit());
     if has_digit {
-        hashes_and_versions(text, command, &mut covered, &mut out);
+        hashes_and_versions(text, &mut covered, &mut out);
+        out.extend(short_versions(text, names));
         if let Some(ticket) = TICKET.as_ref() {
             for found in ticket.find_iter(text) {
                 if free(&covered, found.start(), found.end()) && is_ticket(text, found.start(), found.end()) {
@@ -245,6 +428,20 @@ pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
             }
         }
     }
+    if text.contains(['=', '$'])
+        && let Some(assigned) = ASSIGNED.as_ref()
+    {
+        for found in assigned.captures_iter(text) {
+            if let Some(found) = found.get(1).or_else(|| found.get(2))
+                && found.as_str().len() >= 3
+                && !SHELL_OWN.contains(&found.as_str())
+                && free(&covered, found.start(), found.end())
+            {
+                covered.push((found.start(), found.end()));
+                out.push(plain(found.as_str(), Border::Word));
+            }
+        }
+    }
     if text.contains('_')
         && let Some(environment) = ENVIRONMENT.as_ref()
     {
@@ -259,7 +456,9 @@ pub(in crate::facts) fn find(text: &str, command: bool) -> Vec<Found> {
     }
     if !command && let Some(symbol) = SYMBOL.as_ref() {
         for found in symbol.find_iter(text) {
-            if free(&covered, found.start(), found.end()) && is_symbol(text, found.start(), found.end()) {
+            if free(&covered, found.start(), found.end())
+                && is_symbol(text, found.start(), found.end(), names)
+            {
                 out.push(plain(found.as_str(), Border::Name));
             }
         }
@@ -315,7 +514,7 @@ fn port_of(number: &str) -> Found {
 }
 
 /// UUIDs, hex strings, commits and versions, in one walk over the words.
-fn hashes_and_versions(text: &str, command: bool, covered: &mut Vec<(usize, usize)>, out: &mut Vec<Found>) {
+fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>, out: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut at = 0;
     let mut previous = (0, 0);
@@ -348,11 +547,12 @@ fn hashes_and_versions(text: &str, command: bool, covered: &mut Vec<(usize, usiz
             continue;
         }
         let last = text.get(before.0..before.1).unwrap_or("").to_ascii_lowercase();
-        let hash = is_hex(word) && (word.len() >= 8 || word.len() >= 7 && is_commit_word(&last));
+        // Seven hex digits with a letter and a digit among them: a commit, as git abbreviates it.
+        let hash = is_hex(word)
+            && (word.len() >= 8 || word.len() == 7 && !word.bytes().any(|b| b.is_ascii_uppercase()));
         let found = if is_uuid(word) || hash {
             Some(plain(word, Border::Tight))
         } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
-            && !command
             && !dotted_path(text, start, at)
         {
             version(word, &last)
@@ -374,28 +574,6 @@ fn dotted_path(text: &str, start: usize, end: usize) -> bool {
     matches!(before, b'/' | b'\\' | b'$' | b'~' | b'+')
         || matches!(after, b'/' | b'\\')
         || after == b':' && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
-}
-
-fn is_commit_word(word: &str) -> bool {
-    matches!(
-        word,
-        "commit"
-            | "commits"
-            | "revision"
-            | "rev"
-            | "sha"
-            | "hash"
-            | "head"
-            | "cherry-pick"
-            | "revert"
-            | "reverted"
-            | "at"
-            | "show"
-            | "checkout"
-            | "merge"
-            | "bisect"
-            | "committed"
-    )
 }
 
 fn is_uuid(word: &str) -> bool {
@@ -443,7 +621,8 @@ fn version(word: &str, last: &str) -> Option<Found> {
         || tail.starts_with(".rc")
         || tail.starts_with(".dev");
     let enough = match parts.len() {
-        3 => true,
+        // `04.03.2024` is a date.
+        3 => parts[2].len() < 4 || parts[0].len() > 2,
         2 => {
             word.starts_with('v')
                 || matches!(
@@ -485,6 +664,10 @@ fn is_ticket(text: &str, start: usize, end: usize) -> bool {
     key.starts_with("CVE-")
         || key.split('-').next().is_some_and(|prefix| prefix.len() >= 2 && !NO_TICKETS.contains(&prefix))
 }
+
+/// Variables of every shell.
+const SHELL_OWN: &[&str] =
+    &["HOME", "PATH", "PWD", "IFS", "OLDPWD", "USER", "RANDOM", "SECONDS", "PIPESTATUS", "TMPDIR"];
 
 /// Endings that tell an environment variable from a constant.
 const ENDINGS: &[&str] = &[
@@ -535,8 +718,9 @@ fn is_environment(text: &str, start: usize, end: usize, context: bool, command: 
     context || ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-/// Symbols: `a::b` always; `a.b` in backticks or called, and not a file, host, number or abbreviation.
-fn is_symbol(text: &str, start: usize, end: usize) -> bool {
+/// Symbols: `a::b` always; `a.b` where `a` is a type, a module or a package and the whole is no file, host, number or
+/// abbreviation. What a local variable holds or does (`err.name`) is none.
+fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
     let bytes = text.as_bytes();
     let name = text.get(start..end).unwrap_or("");
     let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
@@ -548,16 +732,24 @@ fn is_symbol(text: &str, start: usize, end: usize) -> bool {
         return name.split("::").filter(|part| part.len() >= 2).count() >= 2;
     }
     let mut parts = name.split(['.', '#']);
-    let last = parts.next_back().unwrap_or("").to_ascii_lowercase();
+    let first = parts.next().unwrap_or("");
+    let last = parts.next_back().unwrap_or("");
     if name.split(['.', '#']).any(|part| part.len() < 2) {
         return false;
     }
-    let called = after == b'(' || text.get(end..).is_some_and(|rest| rest.starts_with("()"));
-    if EXTENSIONS.contains(&last.as_str()) && !called {
+    let called = after == b'(';
+    if EXTENSIONS.contains(&last.to_ascii_lowercase().as_str()) && !called {
         return false;
     }
     let spanned = before == b'`' && (after == b'`' || called);
-    called || spanned
+    let capital = |part: &str| part.starts_with(|c: char| c.is_ascii_uppercase());
+    let module = names.modules.contains(first) || names.modules.contains(&first.to_ascii_lowercase());
+    // "Done.Next" is a missing blank.
+    let typed = capital(first)
+        && first.bytes().any(|b| b.is_ascii_lowercase())
+        && (spanned || called || !capital(last));
+    let stock = MODULES.contains(&first);
+    module || typed || stock && capital(last) || (spanned || called) && (capital(last) || stock)
 }
 
 #[cfg(test)]
@@ -565,7 +757,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
-        let found: Vec<String> = find(text, false).into_iter().map(|found| found.value).collect();
+        let found: Vec<String> =
+            find(text, false, &Names::default()).into_iter().map(|found| found.value).collect();
         assert_eq!(found, expected, "{text}");
     }
 
@@ -582,7 +775,7 @@ mod tests {
         check("it listens on :8080 and db.example.com:5432", &["port 8080", "port 5432"]);
         check("端口8080，修复PROJ-12", &["PROJ-12", "port 8080"]);
         check("open http://localhost:3000/x", &["http://localhost:3000/x", "port 3000"]);
-        check("set `DATABASE_URL` and $MY_FLAG", &["DATABASE_URL", "MY_FLAG"]);
+        check("set `DATABASE_URL` and $MY_FLAG", &["MY_FLAG", "DATABASE_URL"]);
         check("call `Store.save()` or store::Cache::get", &["Store.save", "store::Cache::get"]);
     }
 

@@ -9,7 +9,7 @@ mod tests;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
 pub(in crate::facts) use decision::is_decision;
-pub(in crate::facts) use request::{asks, is_assent};
+pub(in crate::facts) use request::{announces, asks, is_assent};
 
 /// A unit without its list marker, heading marks and emphasis.
 pub(in crate::facts) fn strip_marker(unit: &str) -> &str {
@@ -32,15 +32,61 @@ pub(in crate::facts) fn strip_marker(unit: &str) -> &str {
     rest
 }
 
-/// A sentence in lower case, with markup and curly apostrophes gone, and its clauses.
-struct Plain {
+/// A sentence in lower case, with markup and curly apostrophes gone, read once for every class.
+pub(in crate::facts) struct Plain<'s> {
+    sentence: &'s str,
     lower: String,
+    /// Starts of clauses, after punctuation and joining words and past polite openings, and whether only "and" opens it.
+    clauses: Vec<(usize, bool)>,
 }
 
-impl Plain {
-    fn new(sentence: &str) -> Self {
+/// Words that join clauses.
+const JOINTS: &[&str] =
+    &[" and ", " but ", " so ", " then ", " - ", " because ", " also ", " however ", " where ", " that "];
+
+/// Openings that stand before what a clause says.
+const OPENINGS: &[&str] = &[
+    "please ",
+    "also ",
+    "but ",
+    "and ",
+    "so ",
+    "then ",
+    "just ",
+    "ok ",
+    "okay ",
+    "now ",
+    "again ",
+    "note: ",
+    "important: ",
+    "rule: ",
+    "constraint: ",
+    "requirement: ",
+    "remember: ",
+    "remember ",
+    "one thing: ",
+    "plus ",
+    "still ",
+    "for now ",
+    "from now on ",
+    "in general ",
+    "you ",
+    "we ",
+    "pls ",
+    "yes ",
+    "no wait ",
+    "actually ",
+    "btw ",
+    "first ",
+    "next ",
+    "finally ",
+];
+
+impl<'s> Plain<'s> {
+    /// Reads a sentence.
+    pub(in crate::facts) fn new(sentence: &'s str) -> Self {
         let mut lower = String::with_capacity(sentence.len());
-        for c in sentence.chars() {
+        for c in sentence.trim().chars() {
             match c {
                 '*' | '`' => {}
                 '’' | '‘' => lower.push('\''),
@@ -49,84 +95,370 @@ impl Plain {
                 _ => lower.extend(c.to_lowercase()),
             }
         }
-        Self { lower }
+        let clauses = clauses(&lower);
+        Self { sentence, lower, clauses }
     }
 
-    /// Starts of clauses: after punctuation and joining words. Each is trimmed of polite openings.
-    fn clauses(&self) -> Vec<&str> {
-        let mut out = Vec::new();
-        let mut starts = vec![0];
-        for (at, c) in self.lower.char_indices() {
-            if matches!(c, ',' | ';' | ':' | '(' | '—' | '–' | '，' | '；' | '：' | '、') {
-                starts.push(at + c.len_utf8());
-            }
+    /// Its clauses, each up to the end of the sentence.
+    fn clauses(&self) -> impl Iterator<Item = &str> {
+        self.clauses
+            .iter()
+            .filter_map(|(start, _)| self.lower.get(*start..))
+            .filter(|clause| !clause.is_empty())
+    }
+
+    /// Clauses that may begin an order. After "and" a noun is as likely as a verb, and an order there follows another.
+    fn heads(&self) -> impl Iterator<Item = &str> {
+        self.clauses
+            .iter()
+            .filter(|(_, joined)| !joined)
+            .filter_map(|(start, _)| self.lower.get(*start..))
+            .filter(|clause| !clause.is_empty())
+    }
+
+    /// Has it the size and the look of a sentence? Less says nothing, more is a paragraph; a line of data, code or a log
+    /// that somebody pastes says nothing of its own.
+    fn fits(&self) -> bool {
+        (6..=600).contains(&self.sentence.len()) && !looks_like_data(self.sentence)
+    }
+
+    /// Does it tell somebody to do something, or what a result must be? An imperative, a word of obligation, or a phrase
+    /// without subject and verb ("standard library only").
+    fn directs(&self) -> bool {
+        self.heads().any(is_imperative)
+            || has_word(&self.lower, OBLIGES)
+            || self.lower.contains("please")
+            || self.is_elliptical()
+    }
+
+    /// No verb form that makes a statement, no subject.
+    fn is_elliptical(&self) -> bool {
+        words(&self.lower).count() <= 14 && !has_word(&self.lower, STATES)
+    }
+}
+
+/// Does a clause begin like an order?
+fn is_imperative(clause: &str) -> bool {
+    let mut words = words(clause);
+    let first = words.next().unwrap_or("");
+    if matches!(first, "don't" | "dont" | "never" | "always" | "let's") || clause.starts_with("do not ") {
+        return true;
+    }
+    // "Wait, I looked it up": no order.
+    if matches!(first, "wait" | "hold" | "look")
+        && clause.get(first.len()..).is_some_and(|rest| rest.starts_with(','))
+    {
+        return false;
+    }
+    // "Test suite is red", "the build", "update: it works".
+    IMPERATIVES.binary_search(&first).is_ok()
+        && !clause.get(first.len()..).is_some_and(|rest| rest.starts_with([':', '=', '(']))
+        && !words
+            .next()
+            .is_some_and(|second| matches!(second, "is" | "was" | "are" | "were" | "has" | "failed"))
+}
+
+/// Verbs that orders begin with, sorted.
+const IMPERATIVES: &[&str] = &[
+    "accept",
+    "act",
+    "adapt",
+    "add",
+    "adjust",
+    "align",
+    "allow",
+    "analyse",
+    "analyze",
+    "annotate",
+    "answer",
+    "apply",
+    "archive",
+    "assert",
+    "avoid",
+    "benchmark",
+    "bind",
+    "bring",
+    "build",
+    "bump",
+    "cache",
+    "call",
+    "cap",
+    "change",
+    "check",
+    "choose",
+    "clarify",
+    "clean",
+    "clear",
+    "close",
+    "color",
+    "colour",
+    "combine",
+    "comment",
+    "commit",
+    "compare",
+    "configure",
+    "confirm",
+    "connect",
+    "continue",
+    "convert",
+    "copy",
+    "count",
+    "create",
+    "cut",
+    "debug",
+    "decide",
+    "declare",
+    "decode",
+    "dedupe",
+    "deduplicate",
+    "define",
+    "delete",
+    "deny",
+    "deploy",
+    "describe",
+    "design",
+    "diagnose",
+    "disable",
+    "disallow",
+    "do",
+    "document",
+    "draft",
+    "drop",
+    "emit",
+    "enable",
+    "encode",
+    "ensure",
+    "escape",
+    "exclude",
+    "explain",
+    "export",
+    "expose",
+    "extract",
+    "fall",
+    "figure",
+    "find",
+    "finish",
+    "fix",
+    "forbid",
+    "format",
+    "generate",
+    "get",
+    "give",
+    "go",
+    "handle",
+    "help",
+    "hide",
+    "hold",
+    "hook",
+    "ignore",
+    "implement",
+    "import",
+    "improve",
+    "include",
+    "inline",
+    "inspect",
+    "install",
+    "integrate",
+    "investigate",
+    "keep",
+    "kill",
+    "leave",
+    "limit",
+    "link",
+    "list",
+    "load",
+    "lock",
+    "log",
+    "look",
+    "lower",
+    "maintain",
+    "make",
+    "mark",
+    "measure",
+    "mention",
+    "merge",
+    "migrate",
+    "mock",
+    "move",
+    "note",
+    "open",
+    "optimise",
+    "optimize",
+    "paginate",
+    "parse",
+    "pass",
+    "patch",
+    "permit",
+    "pick",
+    "pin",
+    "plan",
+    "port",
+    "prefer",
+    "prepare",
+    "preserve",
+    "print",
+    "profile",
+    "propose",
+    "pull",
+    "purge",
+    "push",
+    "put",
+    "quote",
+    "raise",
+    "read",
+    "rebase",
+    "redo",
+    "refactor",
+    "register",
+    "reject",
+    "release",
+    "remind",
+    "remove",
+    "rename",
+    "render",
+    "replace",
+    "reply",
+    "report",
+    "reproduce",
+    "require",
+    "rerun",
+    "research",
+    "reset",
+    "restart",
+    "restore",
+    "restrict",
+    "retain",
+    "retry",
+    "return",
+    "revert",
+    "review",
+    "rework",
+    "rewrite",
+    "roll",
+    "run",
+    "save",
+    "say",
+    "scan",
+    "search",
+    "send",
+    "separate",
+    "serve",
+    "set",
+    "ship",
+    "show",
+    "simplify",
+    "sketch",
+    "skip",
+    "sort",
+    "split",
+    "squash",
+    "start",
+    "stash",
+    "stay",
+    "stick",
+    "stop",
+    "store",
+    "stub",
+    "subtract",
+    "suggest",
+    "summarise",
+    "summarize",
+    "support",
+    "swap",
+    "switch",
+    "tag",
+    "take",
+    "tell",
+    "test",
+    "throw",
+    "tidy",
+    "trace",
+    "track",
+    "translate",
+    "treat",
+    "try",
+    "turn",
+    "undo",
+    "unlock",
+    "update",
+    "upgrade",
+    "use",
+    "validate",
+    "verify",
+    "wait",
+    "wipe",
+    "wire",
+    "wrap",
+    "write",
+];
+
+/// Words of obligation.
+const OBLIGES: &[&str] = &["must", "should", "shall", "needs", "need", "shouldn't", "mustn't"];
+
+/// Words that make a sentence a statement about something.
+const STATES: &[&str] = &[
+    "is", "are", "was", "were", "has", "have", "had", "does", "did", "do", "i", "it", "he", "she", "they",
+    "we", "you", "this", "that", "there", "it's", "that's", "i'm", "i've", "we're", "they're", "there's",
+    "got", "gets", "seems", "looks", "works", "takes", "needs", "gives", "says", "means", "makes", "can",
+    "could", "will", "would", "doesn't", "don't", "didn't", "isn't", "aren't", "wasn't", "can't", "won't",
+    "which", "who", "happens", "comes", "goes", "uses", "runs", "returns", "fails", "failed", "shows",
+    "writes", "reads", "reports", "becomes",
+];
+
+/// A line of JSON, code, a table or a log.
+fn looks_like_data(sentence: &str) -> bool {
+    let text = sentence.trim();
+    text.starts_with("-->")
+        || text.starts_with(['{', '}', '[', '<', '|', '/', '$', '@', ')', '\\'])
+        || text.ends_with(['{', '}', ';', '|', '>'])
+        || text.contains("\":")
+        || text.contains("=>")
+        || text.contains("();")
+        || text.contains(" = ") && !text.contains('`')
+        || text.starts_with('"') && text.ends_with("\",")
+}
+
+/// Words of a lower-case text: letters, digits, `_` and inner apostrophes.
+fn words(lower: &str) -> impl Iterator<Item = &str> {
+    lower.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '_')).filter(|word| !word.is_empty())
+}
+
+/// Does one of the words stand in the text?
+fn has_word(lower: &str, list: &[&str]) -> bool {
+    words(lower).any(|word| list.contains(&word))
+}
+
+/// Starts of the clauses of a lower-case sentence, and whether "and" alone opens it.
+fn clauses(lower: &str) -> Vec<(usize, bool)> {
+    let mut starts = vec![(0, false)];
+    for (at, c) in lower.char_indices() {
+        if matches!(c, ',' | ';' | ':' | '(' | '—' | '–' | '，' | '；' | '：' | '、') {
+            starts.push((at + c.len_utf8(), false));
         }
-        for joint in [
-            " and ",
-            " but ",
-            " so ",
-            " then ",
-            " - ",
-            " because ",
-            " also ",
-            " however ",
-            " where ",
-            " that ",
-        ] {
-            for (at, found) in self.lower.match_indices(joint) {
-                starts.push(at + found.len());
-            }
+    }
+    for joint in JOINTS {
+        starts.extend(lower.match_indices(joint).map(|(at, found)| (at + found.len(), *joint == " and ")));
+    }
+    starts.sort_unstable();
+    for (start, _) in &mut starts {
+        *start = past_openings(lower, *start);
+    }
+    starts.dedup_by_key(|(start, _)| *start);
+    starts
+}
+
+/// Where a clause says what it says.
+fn past_openings(lower: &str, start: usize) -> usize {
+    let mut at = start;
+    loop {
+        let clause = lower.get(at..).unwrap_or("");
+        let trimmed = clause.trim_start();
+        at += clause.len() - trimmed.len();
+        let Some(rest) = OPENINGS.iter().find_map(|opening| trimmed.strip_prefix(opening)) else { return at };
+        if (trimmed.starts_with("we ") || trimmed.starts_with("you ")) && !binding_modal(rest) {
+            return at;
         }
-        starts.sort_unstable();
-        for start in starts {
-            let mut clause = self.lower.get(start..).unwrap_or("").trim_start();
-            loop {
-                let next = [
-                    "please ",
-                    "also ",
-                    "but ",
-                    "and ",
-                    "so ",
-                    "then ",
-                    "just ",
-                    "ok ",
-                    "okay ",
-                    "now ",
-                    "again ",
-                    "note: ",
-                    "important: ",
-                    "rule: ",
-                    "constraint: ",
-                    "requirement: ",
-                    "remember: ",
-                    "remember ",
-                    "one thing: ",
-                    "plus ",
-                    "still ",
-                    "for now ",
-                    "from now on ",
-                    "in general ",
-                    "you ",
-                    "we ",
-                    "pls ",
-                    "yes ",
-                    "no wait ",
-                    "actually ",
-                ]
-                .iter()
-                .find_map(|opening| clause.strip_prefix(opening));
-                match next {
-                    Some(rest) if !matches!(clause.get(..3), Some("we " | "you")) || binding_modal(rest) => {
-                        clause = rest.trim_start();
-                    }
-                    _ => break,
-                }
-            }
-            if !clause.is_empty() {
-                out.push(clause);
-            }
-        }
-        out
+        at += trimmed.len() - rest.len();
     }
 }
 
@@ -233,8 +565,6 @@ fn is_reported(plain: &str) -> bool {
             " reads \"",
             "documented as",
             "the docs say",
-            "the readme",
-            "the comment ",
             "it says",
             " mentions that",
             " tells me",

@@ -7,11 +7,16 @@ use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
 pub(in crate::facts) struct Found {
     pub(in crate::facts) key: Option<String>,
     pub(in crate::facts) number: Quantity,
+    /// Wordings that hold it as a whole, the first as written: limits and codes, whose key is no name of their own.
+    pub(in crate::facts) phrases: Vec<String>,
 }
 
 impl Found {
     /// `key = number unit`, or `number unit`.
     pub(in crate::facts) fn canonical(&self) -> String {
+        if let Some(phrase) = self.phrases.first() {
+            return phrase.clone();
+        }
         let mut out = String::new();
         if let Some(key) = &self.key {
             out.push_str(key);
@@ -79,6 +84,24 @@ const PARAMETERS: &[&str] = &[
     "epochs",
     "memory",
     "length",
+    "factor",
+    "distance",
+    "offset",
+    "scale",
+    "weight",
+    "duration",
+    "grace",
+    "period",
+    "cooldown",
+    "frequency",
+    "percentage",
+    "ratio",
+    "maxage",
+    "age",
+    "radius",
+    "font-size",
+    "gap",
+    "z-index",
 ];
 
 /// Words that may precede `:` or `=` and a number without naming a parameter.
@@ -199,9 +222,10 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
             if *former || !binds(unit, start, end, number) || negligible(unit, number) {
                 continue;
             }
-            out.push(Found { key: Some(key), number: unplaced(number) });
+            out.push(Found { key: Some(key), number: unplaced(number), phrases: Vec::new() });
         }
     }
+    out.extend(limits(unit, &mut taken));
     let mut at = 0;
     let bytes = unit.as_bytes();
     while at < bytes.len() {
@@ -218,12 +242,98 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
             && !negligible(unit, &number)
             && telling(unit, &number)
         {
-            out.push(Found { key: None, number: unplaced(&number) });
+            out.push(Found { key: None, number: unplaced(&number), phrases: Vec::new() });
         }
         at = next;
         while at < bytes.len() && CLASS[bytes[at] as usize] == WORD {
             at += 1;
         }
+    }
+    out
+}
+
+static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?)\b",
+    )
+});
+static RATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b([0-9][0-9,_]*(?:\.[0-9]+)?) (?:[a-z-]+ )?((?:per|an?|each|every) (?:second|minute|hour|day|host|user|client|worker|process|request|attempt|run))\b",
+    )
+});
+static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b(exit(?:s|ed)?(?: code| status)?(?: is| of| with|:)?(?: code)?|(?:http )?status(?: code)?(?: is| of|:)?|http)\s+`?([0-9]{1,3})\b",
+    )
+});
+static WIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"((?:默认值?|改成|改为|设为|上限|下限|既定値|デフォルト|最多|最少|最大|最小|至多|至少|不超过|终了コード|終了コード|退出码|状态码)(?:尝试|重试|改成|改为|设为|设成|为|是|を|は|が|：|:)?) ?([0-9][0-9,_]*(?:\.[0-9]+)?)",
+    )
+});
+
+/// Limits ("at most 20 processes", "3 attempts at most"), codes ("exit code 2", "status 404") and their like in Chinese
+/// and Japanese. The number with its noun is the value; a bare integer never is.
+fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
+    let mut out = Vec::new();
+    let mut push = |start: usize, end: usize, number: &str, phrases: Vec<String>| {
+        if !taken.iter().any(|(from, to)| start < *to && *from < end) {
+            taken.push((start, end));
+            let number = Quantity {
+                raw: number.to_owned(),
+                number: number.replace([',', '_'], ""),
+                raw_unit: String::new(),
+                unit: "",
+                start: 0,
+                end: 0,
+            };
+            out.push(Found { key: None, number, phrases });
+        }
+    };
+    for found in LIMIT.as_ref().into_iter().flat_map(|limit| limit.captures_iter(unit)) {
+        let (Some(number), Some(noun)) = (found.get(1).or(found.get(3)), found.get(2).or(found.get(4)))
+        else {
+            continue;
+        };
+        // With a unit of measurement it is found as such.
+        if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
+            continue;
+        }
+        let phrase = format!("{} {}", number.as_str(), noun.as_str());
+        push(number.start(), number.end(), number.as_str(), vec![phrase]);
+    }
+    for found in RATE.as_ref().into_iter().flat_map(|rate| rate.captures_iter(unit)) {
+        let (Some(number), Some(rate)) = (found.get(1), found.get(2)) else { continue };
+        let whole = found.get(0).map_or("", |whole| whole.as_str());
+        let phrases = vec![whole.to_owned(), format!("{} {}", number.as_str(), rate.as_str())];
+        push(number.start(), number.end(), number.as_str(), phrases);
+    }
+    for found in CODE.as_ref().into_iter().flat_map(|code| code.captures_iter(unit)) {
+        let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
+        let digits = number.as_str();
+        if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
+            continue;
+        }
+        let lower = key.as_str().to_ascii_lowercase();
+        let keys: &[&str] = if lower.starts_with("exit") {
+            &["exit code", "exit status", "exit", "exits with", "exited with", "exits", "code"]
+        } else if digits.len() == 3 {
+            &["status", "HTTP", "status code", "code", "HTTP status", "returns", "answers", "responds"]
+        } else {
+            continue;
+        };
+        let mut phrases = vec![format!("{} {digits}", key.as_str())];
+        phrases.extend(keys.iter().map(|key| format!("{key} {digits}")));
+        push(number.start(), number.end(), digits, phrases);
+    }
+    for found in WIDE.as_ref().into_iter().flat_map(|wide| wide.captures_iter(unit)) {
+        let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
+        let (key, digits) = (key.as_str(), number.as_str());
+        if matching::quantity_at(unit, number.start()).is_some_and(|it| !it.unit.is_empty()) {
+            continue;
+        }
+        push(number.start(), number.end(), digits, vec![format!("{key} {digits}"), format!("{key}{digits}")]);
     }
     out
 }
@@ -383,6 +493,12 @@ const VERBS: &[&str] = &[
 fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
     let between = unit.get(end..number.start).unwrap_or("");
     let plain = between.trim_matches([' ', '`', '"', '\'', '*', '|', '(']);
+    // `timeout 5 npx tsx`: the words of a command, not of a setting.
+    let inside =
+        start > 0 && unit.as_bytes().get(start - 1) == Some(&b'`') && unit.as_bytes().get(end) != Some(&b'`');
+    if inside && !between.contains([':', '=']) {
+        return false;
+    }
     if plain.is_empty() {
         // `timeout 30s`, `retry_limit 3`; but "see foo_bar 3 times".
         let word = unit.get(start..end).unwrap_or("").to_ascii_lowercase();
@@ -408,6 +524,9 @@ fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
                 | "now"
                 | "are"
                 | "as"
+                | "default"
+                | "defaults"
+                | "defaulting"
         )
     })
 }
@@ -440,10 +559,10 @@ fn negligible(unit: &str, number: &Quantity) -> bool {
 }
 
 /// Is a number with a unit but without a key worth being a fact? Single letters after digits (`3 s`, `2h`) and
-/// magnitudes (`5k`, `2M`) are; a day or week alone (`2 days`) is a plan, not a value.
+/// magnitudes (`5k`, `2M`) count things; a week alone (`2 weeks`) is a plan, not a value.
 fn telling(unit: &str, number: &Quantity) -> bool {
     let _ = unit;
-    !matches!(number.unit, "week" | "month" | "day" | "k" | "M") || number.raw_unit.contains("token")
+    !matches!(number.unit, "week" | "month" | "k" | "M") || number.raw_unit.contains("token")
 }
 
 #[cfg(test)]

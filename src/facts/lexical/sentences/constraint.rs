@@ -1,207 +1,219 @@
 //! A sentence of the user that binds the agent, and one that lifts what bound it.
+//!
+//! The triggers are of three kinds. An order that begins a clause with a binding word binds ("never ...", "no new ...",
+//! "keep ..."). A modal binds wherever it stands, unless the sentence reports ("it must be a bug"). A limiting word
+//! ("instead of", "X, not Y", "only", "without", "at most 3") binds in a sentence that directs.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{Plain, contains_any, is_open, is_reported, starts_with_any};
+use super::{Plain, contains_any, is_open, is_reported, words};
 
-static NEVER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"^(?:never|do not|don't|dont|do no|never ever|under no circumstances|no more|stop) ([a-z'\-]+)")
-});
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?: not|n't| never| always| only| all)?|shall(?: not)?|should (?:not|never|always|only)|shouldn't|may not|can only|is not allowed|are not allowed|not allowed|is forbidden|are forbidden|is prohibited|is required|are required|is mandatory|needs to (?:stay|remain|keep|be kept)|has to|have to|off[- ]limits|i (?:don't|do not) want(?: you)?|we (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|needs? to (?:stay|remain|keep|be kept|support|match|survive)|has to|have to|off[- ]limits|(?:i|we) (?:don't|do not) want)\b",
     )
 });
-static ONLY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:only|strictly) (?:use|edit|change|modify|touch|write|run|read|commit|return|accept|support|allow|call|import|add|work|look|test|fix|update|create|delete|push|log|include|rely|depend|consider|make|ever|the|files|in|on)\b|\b(?:use|edit|change|modify|touch|write|run|commit|return|accept|support|allow|call|import|depend on|rely on|work in|read) only\b|^(?:limit|restrict|confine) (?:yourself|it|the|changes|this|all)\b|^(?:stick to|stick with|stay within|stay in)\b",
-    )
-});
-static KEEP: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:keep|leave) .*\b(?:unchanged|untouched|as is|as-is|intact|alone|compatible|stable|under|below|at or below|within|private|public|the same|minimal|backwards?|in sync|green|sorted)\b|^(?:preserve|retain|maintain) ",
-    )
-});
-static NO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^no ([a-z][a-z\-]*)"));
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:at most|no more than|not more than|at least|no less than|no longer than|must not exceed|not exceed|don't exceed|max(?:imum)? of) [0-9]|\bno (?:larger|bigger|slower|later) than\b",
+        r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|max(?:imum)?(?: of)?|up to|under|below) [0-9]|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
     )
 });
-static WITHOUT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\bwithout (?:changing|breaking|touching|modifying|adding|altering|introducing|using|removing|editing|rewriting|renaming|deleting|increasing|losing|any (?:new|external|changes|change|extra))\b",
-    )
-});
-static INSTEAD: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:use|prefer|take|call|write|store|keep|return|run|import|put|switch to|go with|make it|read|send|log|emit|pass) .*\b(?:instead of|rather than|not|over)\b|^(?:instead of|rather than) ",
-    )
+static WITHOUT: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"\bwithout (?:[a-z]+ing|an?y?|the|new|extra)\b"));
+static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"(?:,| -) not \S|\b(?:instead of|rather than) \S|\bnothing else\b|\bas[- ]is\b")
 });
 
 /// Binds the sentence, which a user wrote, the agent?
-pub(in crate::facts) fn is_constraint(sentence: &str) -> bool {
-    if sentence.len() > 600 || sentence.len() < 6 {
+pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
+    let sentence = plain.sentence;
+    if !plain.fits() || quoted(sentence) {
         return false;
     }
-    let plain = Plain::new(sentence);
-    let lower = plain.lower.trim();
+    let lower = plain.lower.as_str();
+    if is_open(lower, sentence) {
+        return false;
+    }
     if cjk_constraint(sentence) {
-        return !is_open(lower, sentence) && !quoted(sentence);
+        return true;
     }
-    if is_open(lower, sentence) || is_reported(lower) {
-        return false;
-    }
-    let (
-        Some(never),
-        Some(modal),
-        Some(only),
-        Some(keep),
-        Some(no),
-        Some(limit),
-        Some(without),
-        Some(instead),
-    ) = (
-        NEVER.as_ref(),
-        MODAL.as_ref(),
-        ONLY.as_ref(),
-        KEEP.as_ref(),
-        NO.as_ref(),
-        LIMIT.as_ref(),
-        WITHOUT.as_ref(),
-        INSTEAD.as_ref(),
-    )
-    else {
-        return false;
-    };
-    let clauses = plain.clauses();
-    let mut hit: Option<&str> = None;
-    for clause in &clauses {
-        if let Some(found) = never.captures(clause) {
-            let verb = found.get(1).map_or("", |word| word.as_str());
-            let idle = matches!(
-                verb,
-                "mind"
-                    | "worry"
-                    | "know"
-                    | "understand"
-                    | "think"
-                    | "care"
-                    | "see"
-                    | "bother"
-                    | "hesitate"
-                    | "remember"
-                    | "seen"
-                    | "worked"
-                    | "recall"
-                    | "believe"
-                    | "have"
-                    | "been"
-                    | "had"
-                    | "really"
-                    | "get"
-            );
-            if !idle || clause.starts_with("do not get") {
-                hit = Some(clause);
-            }
+    !is_reported(lower)
+        && !is_lifting(lower)
+        && (plain.clauses().any(orders)
+            || plain.clauses().next().is_some_and(excludes)
+            || obliges(lower)
+            || plain.directs() && limits(plain))
+}
+
+/// A clause that begins with a binding word, as an order.
+fn orders(clause: &str) -> bool {
+    let mut words = words(clause);
+    let first = words.next().unwrap_or("");
+    let second = words.next().unwrap_or("");
+    match first {
+        "never" | "don't" | "dont" => !IDLE_VERBS.contains(&second),
+        "do" if second == "not" => !IDLE_VERBS.contains(&words.next().unwrap_or("")),
+        "under" => clause.starts_with("under no circumstances"),
+        // "no, that's it" says no to something else.
+        "no" => clause.starts_with("no ") && prohibits(clause, second),
+        "always" | "avoid" | "ensure" | "refrain" | "ignore" | "preserve" | "retain" | "maintain" => {
+            !second.is_empty()
         }
-        if only.is_match(clause) || keep.is_match(clause) || instead.is_match(clause) {
-            hit = hit.or(Some(clause));
+        "make" | "be" => second == "sure",
+        "stop" => second.ends_with("ing"),
+        "only" | "strictly" => !matches!(second, "happens" | "one" | "then" | "when" | "if"),
+        "keep" => {
+            !matches!(second, "going" | "up" | "in" | "trying" | "working" | "it" | "at")
+                || contains_any(clause, &["keep in sync", "keep it "])
         }
-        if starts_with_any(
-            clause,
-            &[
-                "always ",
-                "avoid ",
-                "make sure ",
-                "be sure to ",
-                "ensure ",
-                "refrain from ",
-                "must ",
-                "never, ",
-                "don't ever ",
-                "leave ",
-                "only ",
-                "and only ",
-                "keep the ",
-                "requirement: ",
-                "nothing else",
-            ],
-        ) {
-            hit = hit.or(Some(clause));
-        }
-        if let Some(found) = no.captures(clause) {
-            let noun = found.get(1).map_or("", |word| word.as_str());
-            let idle = matches!(
-                noun,
-                "problem"
-                    | "problems"
-                    | "worries"
-                    | "need"
-                    | "idea"
-                    | "longer"
-                    | "one"
-                    | "way"
-                    | "doubt"
-                    | "matter"
-                    | "rush"
-                    | "it"
-                    | "i"
-                    | "that"
-                    | "this"
-                    | "errors"
-                    | "error"
-                    | "issues"
-                    | "issue"
-                    | "luck"
-                    | "change"
-                    | "difference"
-                    | "wait"
-                    | "the"
-                    | "you"
-                    | "we"
-                    | "please"
-                    | "thanks"
-                    | "not"
-                    | "results"
-                    | "result"
-                    | "failures"
-                    | "output"
-                    | "success"
-                    | "progress"
-                    | "response"
-                    | "clue"
-                    | "go"
-                    | "more"
-                    | "such"
-                    | "use"
-            );
-            let reports = contains_any(
-                clause,
-                &[
-                    " was ", " were ", " found", " is ", " are ", " has ", " have ", " seems", " happens",
-                    " exists", "there ",
-                ],
-            );
-            if !idle
-                && !reports
-                && clause.split_whitespace().count() >= 2
-                && clause.split_whitespace().count() <= 14
-            {
-                hit = hit.or(Some(clause));
-            }
-        }
+        "leave" => !second.is_empty() && !second.ends_with("ing"),
+        "stick" => matches!(second, "to" | "with"),
+        "stay" => matches!(second, "within" | "in" | "below" | "under" | "on" | "away" | "with"),
+        "limit" | "restrict" | "confine" => !second.is_empty(),
+        "hold" | "wait" => clause.contains(" until "),
+        _ => false,
     }
-    if hit.is_none() && modal.is_match(lower) && !is_report(lower) {
-        hit = Some(lower);
-    }
-    if hit.is_none()
-        && (limit.is_match(lower) || without.is_match(lower))
-        && !is_report(lower)
-        && !lower.starts_with("i ")
-    {
-        hit = Some(lower);
-    }
-    hit.is_some() && !quoted(sentence) && !is_lifting(lower)
+}
+
+/// "Not all three browsers": a sentence that begins with what is not to be.
+fn excludes(clause: &str) -> bool {
+    let mut words = words(clause);
+    words.next() == Some("not")
+        && !matches!(
+            words.next(),
+            None | Some("sure" | "yet" | "really" | "bad" | "quite" | "a" | "the" | "that" | "now")
+        )
+}
+
+/// After "never" and "don't": no order to the work.
+const IDLE_VERBS: &[&str] = &[
+    "mind",
+    "worry",
+    "know",
+    "understand",
+    "think",
+    "care",
+    "see",
+    "bother",
+    "hesitate",
+    "remember",
+    "seen",
+    "worked",
+    "recall",
+    "believe",
+    "have",
+    "been",
+    "had",
+    "really",
+    "get",
+    "need",
+    "works",
+    "ran",
+    "happened",
+    "saw",
+    "heard",
+    "got",
+    "even",
+    "like",
+    "mean",
+    "want",
+    "",
+];
+
+/// "No new dependencies", "no force-push": a thing that is not to be. Not "no problem", "no errors were found".
+fn prohibits(clause: &str, noun: &str) -> bool {
+    const IDLE: &[&str] = &[
+        "problem",
+        "problems",
+        "worries",
+        "need",
+        "idea",
+        "longer",
+        "one",
+        "way",
+        "doubt",
+        "matter",
+        "rush",
+        "it",
+        "i",
+        "that",
+        "this",
+        "errors",
+        "error",
+        "issues",
+        "issue",
+        "luck",
+        "change",
+        "difference",
+        "wait",
+        "the",
+        "you",
+        "we",
+        "please",
+        "thanks",
+        "not",
+        "results",
+        "result",
+        "failures",
+        "output",
+        "success",
+        "progress",
+        "response",
+        "clue",
+        "go",
+        "such",
+        "use",
+        "there",
+        "he",
+        "she",
+        "they",
+        "what",
+        "just",
+        "leave",
+        "keep",
+        "don't",
+        "never",
+        "make",
+        "that's",
+        "it's",
+        "i'm",
+        "revert",
+        "",
+    ];
+    let count = words(clause).count();
+    let reports = contains_any(
+        clause,
+        &[
+            " was ", " were ", " found", " is ", " are ", " has ", " have ", " seems", " happens", " exists",
+            "there ", " yet",
+        ],
+    );
+    !IDLE.contains(&noun) && !reports && (2..=14).contains(&count)
+}
+
+/// A modal that binds.
+fn obliges(lower: &str) -> bool {
+    MODAL.as_ref().is_some_and(|modal| modal.is_match(lower)) && !is_report(lower)
+}
+
+/// A limiting word, in a sentence that directs.
+fn limits(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(lower));
+    let only = words(lower).enumerate().any(|(at, word)| match word {
+        "only" => at > 0 || !lower.starts_with("only the"),
+        "always" | "unchanged" | "untouched" | "stays" => true,
+        _ => false,
+    });
+    (only || is(&CONTRAST) || is(&LIMIT) || is(&WITHOUT)) && !is_report(lower) && !past(lower)
+}
+
+/// Tells what happened.
+fn past(lower: &str) -> bool {
+    let first = words(lower).next().unwrap_or("");
+    matches!(first, "i" | "it" | "he" | "she" | "they" | "there" | "that" | "this")
+        || words(lower)
+            .take(6)
+            .any(|word| matches!(word, "was" | "were" | "did" | "had" | "didn't" | "wasn't"))
 }
 
 /// "it must be a bug", "I must admit", "must have been", "I have to say", "I have to restart it every time".
@@ -231,10 +243,10 @@ fn is_report(lower: &str) -> bool {
             "does not have to",
             "do not have to",
             "you have to be",
-            "nothing ",
             "was required",
             "were required",
             "i must ",
+            "if you must",
             "must've",
             "must be missing",
             "must be wrong",
@@ -280,6 +292,9 @@ fn cjk_constraint(sentence: &str) -> bool {
         "只使用",
         "只修改",
         "只改",
+        "也要有",
+        "都要",
+        "先不要",
         "严禁",
         "不超过",
         "最多",
@@ -310,6 +325,10 @@ fn cjk_constraint(sentence: &str) -> bool {
         "してください。ただし",
     ];
     let ko = ["하지 마", "하지 말", "반드시", "절대", "금지", "만 사용"];
+    // "按字符，不是字节": one thing and not the other.
+    if contains_any(sentence, &[",不是", "、不是", "而不是", "ではなく"]) {
+        return true;
+    }
     let report = ["不能运行", "不能工作", "为什么不能", "不能用了", "不要紧", "不能正常"];
     (contains_any(sentence, &zh)
         || contains_any(sentence, &ja)

@@ -1,12 +1,17 @@
-//! A sentence that settles a choice.
+//! A sentence that settles a choice, by its form.
+//!
+//! Five forms settle: a verb of deciding; one thing taken against another; what is made so *and why*; the answer to a
+//! choice that was offered; a named parameter that the user fixes. What is open, denied, hypothetical or the agent's next
+//! step settles nothing.
 
-use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{Plain, contains_any, is_open, is_reported};
+use super::super::{LazyLock, Regex, is_cjk, pattern, values};
+use super::constraint::is_lifting;
+use super::{OBLIGES, Plain, STATES, contains_any, has_word, is_imperative, is_open, is_reported, words};
 use crate::facts::Author;
 
 static DECIDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)",
+        r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)",
     )
 });
 static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -14,6 +19,359 @@ static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b",
     )
 });
+/// "B it is", "so that one is out", "option 2, agreed".
+static VERDICT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|\bagreed(?:$|[.!])|^agreed[,:] ",
+    )
+});
+/// One thing against another.
+static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead of \S|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ",
+    )
+});
+static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip)\b",
+    )
+});
+/// Somebody of the conversation did, does or will do something to the work: person, auxiliaries, adverbs, verb.
+static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:i|we)(?:'ll|'ve|'m|'re| will| have| am| are)?(?: (?:also|now|therefore|only|still|deliberately|just|simply|then|intentionally|not|instead))* ([a-z]+)\b",
+    )
+});
+/// A default that is no number.
+static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bdefaults?(?: is| to|:)? [/'.~]\S"));
+/// How the product is to be, said of a part of it.
+static PLACED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"\b(?:goes (?:in|into|to|next)|stays?|lives in|belongs|wins|remains?)\b"));
+static NOW: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b"));
+/// Why.
+static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\bbecause\b|\bsince\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b",
+    )
+});
+
+/// Stems of verbs that change the work. What the agent reads, runs or looks at is a step, not a choice.
+const MAKING: &[&str] = &[
+    "accept",
+    "add",
+    "adopt",
+    "allow",
+    "answer",
+    "apply",
+    "cach",
+    "cap",
+    "change",
+    "chose",
+    "choos",
+    "clamp",
+    "convert",
+    "copi",
+    "copy",
+    "count",
+    "cut",
+    "default",
+    "deriv",
+    "distribut",
+    "drop",
+    "duplicat",
+    "emit",
+    "exclud",
+    "expos",
+    "extract",
+    "fall",
+    "fix",
+    "form",
+    "gav",
+    "give",
+    "guard",
+    "handl",
+    "ignor",
+    "implement",
+    "includ",
+    "inlin",
+    "introduc",
+    "keep",
+    "kept",
+    "leav",
+    "left",
+    "let",
+    "limit",
+    "load",
+    "lock",
+    "log",
+    "lower",
+    "made",
+    "make",
+    "mak",
+    "map",
+    "mark",
+    "merg",
+    "mov",
+    "nam",
+    "normalis",
+    "normaliz",
+    "pass",
+    "pick",
+    "pin",
+    "pool",
+    "prefer",
+    "put",
+    "rais",
+    "reject",
+    "remov",
+    "renam",
+    "replac",
+    "restrict",
+    "retain",
+    "retri",
+    "retry",
+    "return",
+    "reus",
+    "revert",
+    "round",
+    "sav",
+    "send",
+    "separat",
+    "serv",
+    "set",
+    "skip",
+    "sort",
+    "split",
+    "stor",
+    "stopp",
+    "switch",
+    "take",
+    "tak",
+    "throw",
+    "took",
+    "treat",
+    "truncat",
+    "turn",
+    "us",
+    "use",
+    "valid",
+    "wrap",
+    "writ",
+    "wrote",
+    "round",
+    "order",
+    "batch",
+    "group",
+];
+
+/// Settles the sentence a choice? `offer`: where it is the first after a question of the other side, the lower-case text
+/// of that.
+pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
+    let sentence = plain.sentence;
+    if !plain.fits() {
+        return false;
+    }
+    // What speaks for a decision is rare; what speaks against one is looked for only then.
+    chooses(plain, author, offer)
+        && !(is_open(&plain.lower, sentence) || is_reported(&plain.lower) || leaves_open(&plain.lower))
+}
+
+/// The words and forms of a choice.
+fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
+    let lower = plain.lower.as_str();
+    let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(lower));
+    if plain.sentence.chars().any(is_cjk) && chooses_cjk(plain.sentence, author) {
+        return true;
+    }
+    if is(&DECIDED) || own_participle(lower) || is(&VERDICT) {
+        return !steps(lower);
+    }
+    match author {
+        Author::User => {
+            is(&USER_CHOICE)
+                || is_lifting(lower)
+                || contrast(lower).is_some() && plain.directs()
+                || fixes_parameter(plain)
+                || offer.is_some_and(|offer| answers(lower, offer))
+                || is(&PLACED) && is(&REASON)
+        }
+        _ => makes(lower) || contrasts_work(plain) || is(&PLACED) && is(&REASON),
+    }
+}
+
+/// Does the agent, in the first person, change the work, and say why or against what? The verb stands before the reason,
+/// or after ", so". What it is doing at the moment ("I'm moving it") is a step.
+fn makes(lower: &str) -> bool {
+    let why =
+        REASON.as_ref().and_then(|rule| rule.find(lower)).map(|it| (it.start(), it.as_str().contains("so ")));
+    let against = contrast(lower).map(|at| (at, false));
+    let Some((reason, so)) = why.into_iter().chain(against).min() else { return false };
+    !steps(lower)
+        && MAKES.as_ref().is_some_and(|makes| {
+            makes.captures_iter(lower).any(|found| {
+                let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
+                let made = MAKING.contains(&verb.as_str()) || MAKING.contains(&stem(verb.as_str()));
+                let doing = verb.as_str().ends_with("ing")
+                    && !matches!(
+                        stem(verb.as_str()),
+                        "keep" | "leav" | "treat" | "skip" | "go" | "stick" | "dropp"
+                    );
+                made && !doing && (subject.start() < reason || so)
+            })
+        })
+}
+
+/// Where one thing is taken against another: "instead of", "rather than", ", not". Not ", not just", ", not yet".
+fn contrast(lower: &str) -> Option<usize> {
+    CONTRAST.as_ref()?.captures_iter(lower).find_map(|found| {
+        let loose = found.get(1).is_some_and(|word| {
+            matches!(
+                word.as_str(),
+                "just" | "only" | "yet" | "something" | "sure" | "so" | "because" | "to" | "even" | "that"
+            )
+        });
+        (!loose).then(|| found.get(0).map(|it| it.start())).flatten()
+    })
+}
+
+/// A verb without its ending.
+fn stem(verb: &str) -> &str {
+    ["ing", "ied", "ed", "es", "s", "e"]
+        .iter()
+        .find_map(|ending| verb.strip_suffix(ending).filter(|stem| stem.len() >= 2))
+        .unwrap_or(verb)
+}
+
+/// The agent says of the work, without naming itself, that it is one way and not another: "Switched to X instead of Y",
+/// "`limit` now defaults to 0 instead of 1000".
+fn contrasts_work(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    if contrast(lower).is_none() || steps(lower) {
+        return false;
+    }
+    let first = words(lower).next().unwrap_or("");
+    let done = first.ends_with("ed") && MAKING.contains(&stem(first))
+        || matches!(first, "kept" | "left" | "made" | "put");
+    done || NOW.as_ref().is_some_and(|now| now.is_match(lower))
+}
+
+/// The agent's next step, or how it works with its tools.
+fn steps(lower: &str) -> bool {
+    contains_any(
+        lower,
+        &[
+            "let me",
+            "the read tool",
+            "the edit tool",
+            "the write tool",
+            "the bash",
+            " tool ",
+            "grep",
+            " sed ",
+            "search",
+            "a different approach",
+            "read the",
+            "look at",
+            "take a look",
+            "check the",
+            "check whether",
+            "run the",
+            "sub-agent",
+            "subagent",
+            "start with",
+            "start by",
+        ],
+    )
+}
+
+/// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
+fn fixes_parameter(plain: &Plain<'_>) -> bool {
+    let made = ["make it ", "make that ", "set it to ", "let it be ", "change it to ", "use ", "take "]
+        .iter()
+        .any(|order| {
+            plain.clauses().any(|clause| {
+                clause.strip_prefix(order).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            })
+        });
+    if made || DEFAULT.as_ref().is_some_and(|rule| rule.is_match(&plain.lower)) && plain.directs() {
+        return true;
+    }
+    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
+    let told = plain.heads().any(is_imperative) || has_word(&plain.lower, OBLIGES);
+    values::find(plain.sentence).iter().any(|value| {
+        let Some(key) = &value.key else { return told && !value.number.unit.is_empty() };
+        if told {
+            return true;
+        }
+        // Without an order, only a phrase of its own names what is to be: no verb up to the number, no `key: 5`.
+        let key = key.to_lowercase();
+        let clause =
+            plain.lower.split([',', ';', '，', '；']).find(|clause| clause.contains(&key)).unwrap_or("");
+        !has_word(clause, STATES) && !clause.contains(&format!("{key}:")) && !clause.contains(['=', '是'])
+    })
+}
+
+/// The answer to an offered choice: "option 2", "A, and B with at most 2", "yes, redirect: error", "Postgres."
+fn answers(lower: &str, offer: &str) -> bool {
+    let mut rest = words(lower);
+    let first = rest.next().unwrap_or("");
+    let count = words(lower).count();
+    let option = matches!(first, "option" | "variant" | "both" | "neither")
+        || first == "the"
+            && matches!(rest.next(), Some("first" | "second" | "third" | "latter" | "former" | "last"));
+    let after = lower.get(first.len()..).unwrap_or("");
+    let letter = first.len() == 1
+        && first.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
+        && (after.is_empty() || after.starts_with([',', '.', ':', ')', ';']) || first != "a" && count <= 4);
+    let verdict = matches!(first, "yes" | "no" | "yep" | "nope")
+        && count >= 3
+        && after.starts_with([',', '.', ':', ' ']);
+    // One of the things that were offered, and nothing else.
+    let named = count <= 3 && words(lower).all(|word| word.len() >= 3 && has_word(offer, &[word]));
+    letter || option || verdict || named
+}
+
+fn chooses_cjk(sentence: &str, author: Author) -> bool {
+    contains_any(
+        sentence,
+        &[
+            "决定用",
+            "决定使用",
+            "决定采用",
+            "我们决定",
+            "最终决定",
+            "决定了",
+            "就用",
+            "改用",
+            "我们采用",
+            "最终采用",
+            "选择使用",
+            "选用了",
+            "定为",
+            "就这么定",
+            "にします",
+            "に決め",
+            "を採用し",
+            "することにし",
+            "に決定",
+            "決定です",
+            "로 결정",
+            "하기로 했",
+        ],
+    ) || (author == Author::User || contains_any(sentence, &["我", "现在", "改", "にしま"]))
+        && contains_any(sentence, &["而不是", ",不是", ",不要", "ではなく"])
+        || author == Author::User
+            && contains_any(sentence, &["改成", "改为", "默认", "既定値", "上限", "封顶"])
+            && sentence.bytes().any(|byte| byte.is_ascii_digit())
+        || contains_any(sentence, &["因为", "以便", "这样", "所以", "ため", "ので"])
+            && contains_any(
+                sentence,
+                &["我把", "我用", "我将", "我会", "我改", "我加", "我保留", "にしました", "にしておきます"],
+            )
+}
 
 /// "We decided to", "it was agreed that", "Decided against": the speakers' own choice. What others decided ("they
 /// decided to explore") is a story.
@@ -49,29 +407,6 @@ fn own_participle(lower: &str) -> bool {
         })
     })
 }
-static CHOSEN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:i'll|we'll|i will|we will|let's|i'm|we're|i am|we are|i have|i've|we've) (?:use|using|keep|keeping|take|taking|adopt|adopting|used|kept|adopted|implement|implementing|implemented|store|storing|stored|drop|dropped|dropping) .+\b(?:instead of|rather than|over|because|since|so that)\b",
-    )
-});
-static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|do|take|adopt|drop|make it|call it|implement)\b",
-    )
-});
-
-/// Settles the sentence a choice?
-pub(in crate::facts) fn is_decision(sentence: &str, author: Author) -> bool {
-    if sentence.len() > 600 || sentence.len() < 8 {
-        return false;
-    }
-    let plain = Plain::new(sentence);
-    let lower = plain.lower.trim();
-    // What speaks for a decision is rare; what speaks against one is looked for only then.
-    chooses(lower, sentence, author)
-        && !(is_open(lower, sentence) || is_reported(lower) || leaves_open(lower))
-}
-
 /// Says that nothing is settled yet, or not here.
 fn leaves_open(lower: &str) -> bool {
     contains_any(
@@ -128,109 +463,3 @@ fn leaves_open(lower: &str) -> bool {
         ],
     )
 }
-
-/// The words and forms of a choice.
-fn chooses(lower: &str, sentence: &str, author: Author) -> bool {
-    if sentence.chars().any(is_cjk)
-        && contains_any(
-            sentence,
-            &[
-                "决定用",
-                "决定使用",
-                "决定采用",
-                "我们决定",
-                "最终决定",
-                "决定了",
-                "就用",
-                "改用",
-                "我们采用",
-                "最终采用",
-                "选择使用",
-                "选用了",
-                "定为",
-                "就这么定",
-                "にします",
-                "に決め",
-                "を採用し",
-                "することにし",
-                "に決定",
-                "로 결정",
-                "하기로 했",
-            ],
-        )
-    {
-        return true;
-    }
-    if DECIDED.as_ref().is_some_and(|decided| decided.is_match(lower)) || own_participle(lower) {
-        return true;
-    }
-    if settles(lower, sentence, author) {
-        return true;
-    }
-    match author {
-        Author::User => USER_CHOICE.as_ref().is_some_and(|choice| choice.is_match(lower)),
-        // An agent's next step is no decision: it must set one thing against another or give a reason, and the thing
-        // chosen must not be a tool of its own.
-        _ => {
-            CHOSEN.as_ref().is_some_and(|chosen| chosen.is_match(lower))
-                && !contains_any(
-                    lower,
-                    &[
-                        "the read tool",
-                        "the edit tool",
-                        "the write tool",
-                        "grep",
-                        " sed ",
-                        "the bash",
-                        "a different approach",
-                        "search",
-                        " tool ",
-                        "let me",
-                    ],
-                )
-        }
-    }
-}
-
-/// Settled by form: a person sets one thing against another or names the option taken; the agent says what it does and
-/// why, or what stays.
-fn settles(lower: &str, sentence: &str, author: Author) -> bool {
-    let cjk = sentence.chars().any(is_cjk)
-        && contains_any(
-            sentence,
-            &["改成", "而不是", "封顶", "决定", "ではなく", "決定です", "に決めました"],
-        );
-    match author {
-        Author::User => cjk || SETTLED_BY_USER.as_ref().is_some_and(|it| it.is_match(lower)),
-        _ => cjk || SETTLED_BY_AGENT.as_ref().is_some_and(|it| it.is_match(lower)),
-    }
-}
-
-static SETTLED_BY_USER: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?x)
-        \b(?:should|must|shall)\ be\ [^.?]*,\ not\ |
-        \bmake\ (?:it|the\ [\w-]+)\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
-        \bkeep\ [^.?]*(?:,\ not\ |\ instead\ of\ ) |
-        \buse\ [^.?]*(?:,\ not\ |\ instead\ of\ |\ rather\ than\ ) |
-        \bmake\ (?:it|the\ limit|retries|the\ wait|the\ default|hysteresis)\ [0-9] |
-        ^(?:option\ )?[\w-]{1,20}\ it\ is\b |
-        \bit\ is,\ (?:because|since|for)\b |
-        ^option\ \w+,\ agreed |
-        \bis\ fine\ for\ now\b |
-        \bis\ out\b[^?]*$ |
-        \bstays\b[^?]*$",
-    )
-});
-
-static SETTLED_BY_AGENT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?x)
-        ^(?:then\ )?i(?:'ll|\ will|\ go\ with|\ went\ with|\ prefer|\ left|\ leave)\b[^?]*
-            (?:\bbecause\b|,?\ since\b|,\ so\ |\bso\ that\b|\binstead\b|\brather\ than\b|;\ ) |
-        ^(?:agreed|understood|noted)[,:]\ [^?]*\b(?:stays?|option|it\ is)\b |
-        \bit\ is,\ (?:because|since|for)\b |
-        ^i\ go\ with\b |
-        ^i\ prefer\b",
-    )
-});

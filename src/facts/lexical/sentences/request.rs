@@ -1,130 +1,16 @@
 //! A sentence that asks, and bare assent, which asks nothing new.
 
-use super::{Plain, contains_any};
+use super::{OBLIGES, Plain, contains_any, has_word, is_imperative, looks_like_data, words};
 
-/// Words a request begins with.
-const ASKING: &[&str] = &[
-    "add",
-    "fix",
-    "implement",
-    "write",
-    "create",
-    "make",
-    "update",
-    "change",
-    "remove",
-    "delete",
-    "refactor",
-    "rename",
-    "move",
-    "run",
-    "check",
-    "test",
-    "debug",
-    "find",
-    "look",
-    "explain",
-    "show",
-    "build",
-    "set",
-    "use",
-    "convert",
-    "port",
-    "migrate",
-    "improve",
-    "optimize",
-    "optimise",
-    "investigate",
-    "review",
-    "analyze",
-    "analyse",
-    "help",
-    "give",
-    "tell",
-    "commit",
-    "push",
-    "merge",
-    "deploy",
-    "install",
-    "upgrade",
-    "generate",
-    "document",
-    "design",
-    "read",
-    "replace",
-    "extract",
-    "split",
-    "wire",
-    "hook",
-    "try",
-    "start",
-    "continue",
-    "finish",
-    "verify",
-    "clean",
-    "revert",
-    "undo",
-    "open",
-    "list",
-    "summarize",
-    "summarise",
-    "translate",
-    "configure",
-    "enable",
-    "disable",
-    "support",
-    "handle",
-    "track",
-    "profile",
-    "bump",
-    "restore",
-    "integrate",
-    "expose",
-    "validate",
-    "ensure",
-    "drop",
-    "rewrite",
-    "simplify",
-    "reproduce",
-    "diagnose",
-    "go",
-    "do",
-    "let's",
-    "can",
-    "could",
-    "would",
-    "please",
-    "how",
-    "why",
-    "what",
-    "where",
-    "which",
-    "is",
-    "are",
-    "does",
-    "should",
-    "when",
-    "who",
-    "act",
-    "turn",
-    "put",
-    "pull",
-    "compare",
-    "port",
-    "sort",
-    "allow",
-    "switch",
-    "keep",
-    "research",
-    "plan",
-];
-
-/// Does a sentence of the user ask for something?
-pub(in crate::facts) fn asks(sentence: &str) -> bool {
-    let plain = Plain::new(sentence);
-    let lower = plain.lower.trim();
-    if lower.ends_with(['?', '？']) {
-        return true;
+/// Does a sentence of the user ask for something? An order that only forbids or keeps asks for nothing.
+pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    if looks_like_data(plain.sentence) {
+        return false;
+    }
+    if lower.trim_end_matches(['"', ')', ' ']).ends_with(['?', '？']) {
+        // "171 kB?" wonders.
+        return lower.bytes().any(|b| b >= 0x80) || words(lower).count() >= 3;
     }
     if contains_any(
         lower,
@@ -171,14 +57,61 @@ pub(in crate::facts) fn asks(sentence: &str) -> bool {
             "吧",
             "改成",
             "接下来",
+            "麻烦你",
+            "麻烦看",
+            "麻烦帮",
+            "一下",
+            "也要",
+            "再做",
+            "最后",
+            "把",
+            "次は",
+            "頼む",
+            "直して",
+            "教えて",
+            "해 주세요",
         ],
     ) {
+        return !plain.clauses().next().is_some_and(forbids);
+    }
+    if plain.clauses().next().is_some_and(forbids) || contains_any(lower, &["不要", "别动", "不用"]) {
+        return false;
+    }
+    if plain.heads().take(6).any(|clause| is_imperative(clause) && !forbids(clause)) {
         return true;
     }
-    plain.clauses().iter().take(2).any(|clause| {
-        let first = clause.split(|c: char| !(c.is_alphanumeric() || c == '\'')).next().unwrap_or("");
-        ASKING.contains(&first)
-    })
+    // "The cap must be 10 minutes", "the handler should really release": work to do, not a rule for it.
+    let subject = words(lower).next().unwrap_or("");
+    let rules =
+        ["must not", "mustn't", "should not", "shouldn't", "never", "has to stay", "must stay", "must keep"];
+    has_word(lower, OBLIGES)
+        && !lower.contains("don't need")
+        && !lower.contains("no need")
+        && !matches!(subject, "i" | "it's" | "that" | "he" | "she" | "they")
+        && !contains_any(lower, &rules)
+}
+
+/// A heading of work rather than an order: "Next: comparison terms.", "Now webhooks, PD-421."
+pub(in crate::facts) fn announces(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    lower.starts_with("next")
+        || lower.starts_with("now ")
+        || lower.starts_with("次は")
+        || lower.starts_with("接下来")
+}
+
+/// An order not to do something, or to leave it as it is.
+fn forbids(clause: &str) -> bool {
+    let first = words(clause).next().unwrap_or("");
+    let kept = || {
+        contains_any(
+            clause,
+            &["as it is", "as is", "unchanged", "untouched", "alone", "compatible", "intact"],
+        )
+    };
+    matches!(first, "don't" | "dont" | "never" | "avoid" | "no" | "not" | "stop" | "ignore" | "leave")
+        || first == "keep" && kept()
+        || clause.starts_with("do not ")
 }
 
 /// Bare assent: nothing new is asked.

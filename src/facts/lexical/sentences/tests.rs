@@ -30,7 +30,7 @@ fn constraints_bind() {
         "we never commit generated files",
         "at most 3 retries",
     ] {
-        assert!(is_constraint(text), "{text}");
+        assert!(is_constraint(&Plain::new(text)), "{text}");
     }
 }
 
@@ -57,7 +57,7 @@ fn reports_questions_and_offers_do_not_bind() {
         "It does not compile.",
         "Add a button to the page.",
     ] {
-        assert!(!is_constraint(text), "{text}");
+        assert!(!is_constraint(&Plain::new(text)), "{text}");
     }
 }
 
@@ -74,9 +74,9 @@ fn decisions_settle() {
         "Decision: keep the v1 format.",
         "我们决定使用 Redis。",
     ] {
-        assert!(is_decision(text, Author::Agent), "{text}");
+        assert!(is_decision(&Plain::new(text), Author::Agent, None), "{text}");
     }
-    assert!(is_decision("ok let's use Redis for the cache", Author::User));
+    assert!(is_decision(&Plain::new("ok let's use Redis for the cache"), Author::User, None));
     for text in [
         "Nothing was decided.",
         "We still have to decide whether to use Redis.",
@@ -91,7 +91,7 @@ fn decisions_settle() {
         "This decision is met with surprise.",
         "Final answer",
     ] {
-        assert!(!is_decision(text, Author::Agent), "{text}");
+        assert!(!is_decision(&Plain::new(text), Author::Agent, None), "{text}");
     }
 }
 
