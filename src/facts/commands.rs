@@ -31,7 +31,13 @@ pub(super) fn collect(steps: &[Step<'_>], drafts: &mut Vec<Draft>) {
     let mut checks: FxHashMap<String, usize> = FxHashMap::default();
     let mut todos = Todos::default();
     for step in steps {
-        if let Some(script) = &step.effect.command {
+        // What the user declined was never run.
+        let declined = step.result.is_some_and(|result| {
+            result.outcome == Outcome::Failed && result.text.lines().take(2).any(super::lexical::declined)
+        });
+        if let Some(script) = &step.effect.command
+            && !declined
+        {
             run(script, step, drafts, &mut commands, &mut checks);
         }
         if step.outcome().is_some_and(|outcome| outcome != Outcome::Failed) && !step.effect.todos.is_empty() {
@@ -221,6 +227,8 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
                     chars.next();
                 }
             }
+            // A subshell opens with the command, not with its first word.
+            '(' if word.is_empty() => {}
             c if c.is_whitespace() => flush(&mut word, &mut words, cut),
             _ => word.push(c),
         }
@@ -263,6 +271,11 @@ fn program(words: &[String]) -> &[String] {
     let mut rest = words;
     loop {
         let Some((first, tail)) = rest.split_first() else { return rest };
+        // `rustup run 1.74 cargo check`.
+        if first == "rustup" && tail.first().is_some_and(|word| word == "run") && tail.len() > 2 {
+            rest = tail.get(2..).unwrap_or_default();
+            continue;
+        }
         let assignment = first.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         });
@@ -518,6 +531,7 @@ fn is_check(words: &[String]) -> bool {
                         || program == "coverage"
                         || args.first() == Some(&"run"))
             }) || args.first() == Some(&"manage.py") && args.get(1) == Some(&"test")
+                || args.first().is_some_and(|file| is_verifier(file))
         }
         "dotnet" => matches!(first_plain, "test" | "build" | "format"),
         "mvn" | "mvnw" | "gradle" | "gradlew" => plain.iter().any(|word| {
@@ -543,11 +557,27 @@ fn is_check(words: &[String]) -> bool {
         "composer" => matches!(first_plain, "test" | "lint"),
         "pre-commit" => first_plain == "run",
         "terraform" => matches!(first_plain, "validate" | "plan"),
-        "docker" => first_plain == "build" || (first_plain == "compose" && plain.get(1) == Some(&"build")),
+        "bash" | "sh" | "zsh" => {
+            args.contains(&"-n") && plain.first().is_some_and(|file| file.ends_with("sh"))
+                || is_verifier(first_plain)
+        }
         "bundle" => plain.get(1).is_some_and(|word| CHECKERS.contains(word)),
         "node" => args.contains(&"--test") || args.contains(&"--check"),
-        _ => CHECKERS.contains(&program),
+        _ => CHECKERS.contains(&program) || first.contains('/') && is_verifier(first),
     }
+}
+
+/// A script whose name says that it verifies: `scripts/e2e.sh`, `./check_links.py`.
+fn is_verifier(file: &str) -> bool {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    let stem = name.split('.').next().unwrap_or(name);
+    (name != stem || file.contains('/'))
+        && stem.split(['-', '_']).any(|word| {
+            matches!(
+                word,
+                "test" | "tests" | "check" | "checks" | "verify" | "smoke" | "e2e" | "lint" | "validate"
+            )
+        })
 }
 
 /// The agent's todo list while it is read.

@@ -43,6 +43,7 @@ pub(super) mod identifiers;
 pub(super) mod sentences;
 pub(super) mod values;
 
+pub(super) use errors::declined;
 pub(super) use identifiers::Names;
 
 /// Collects lexical facts message by message.
@@ -297,15 +298,13 @@ impl Wanted {
     }
 }
 
-/// The last paragraphs of a message that ends with a question, in lower case: what the other side may answer to.
+/// The end of a message that asks near its end, in lower case: what the other side may answer to.
 fn offer(text: &str) -> Option<String> {
+    const ASKS_WITHIN: usize = 300;
     const MOST: usize = 1_500;
-    let text = text.trim_end();
-    if !text.ends_with(['?', '？']) {
-        return None;
-    }
-    let from = text.ceil_char_boundary(text.len().saturating_sub(MOST));
-    text.get(from..).map(str::to_lowercase)
+    let tail =
+        |bytes: usize| text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or("");
+    tail(ASKS_WITHIN).contains(['?', '？']).then(|| tail(MOST).to_lowercase())
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.

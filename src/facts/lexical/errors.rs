@@ -45,6 +45,7 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "DATA RACE",
         "❯ ",
         ") [",
+        "____ ",
     ])
     .ok()
 });
@@ -96,7 +97,7 @@ static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|er
 static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*)$",
+        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*|_{4,} (\w+(?:\[.+\])?) _{4,})$",
     )
 });
 static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
@@ -203,7 +204,18 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
 pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut last = None;
-    for line in output.lines().filter(|line| line.len() <= 500) {
+    // What a harness puts before the output of a command.
+    let header = [
+        "Chunk ID:",
+        "Wall time:",
+        "Exit code",
+        "Process exited",
+        "Output:",
+        "Original token",
+        "Total output",
+    ];
+    let lines = output.lines().filter(|line| line.len() <= 500);
+    for line in lines.filter(|line| !header.iter().any(|start| line.starts_with(start))) {
         let line = strip_ansi(line);
         let line = line.trim();
         if let Some(found) = LINT.as_ref().and_then(|rule| rule.captures(line))
@@ -219,7 +231,7 @@ pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
     }
     if out.is_empty() {
         match last {
-            Some(reason) if !is_total(&reason) => out.push(whole(&reason)),
+            Some(reason) if !is_total(&reason) && !declined(&reason) => out.push(whole(&reason)),
             Some(_) => {}
             // A harness that refuses a command says so in a line or two.
             None if output.lines().count() <= 3 => out.extend(refusal(output)),
@@ -238,8 +250,13 @@ pub(in crate::facts) fn refusal(text: &str) -> Option<Found> {
     let line = line.trim_end_matches("</tool_use_error>").trim_end_matches("</error>").trim();
     let line = line.strip_prefix("Error: ").or_else(|| line.strip_prefix("error: ")).unwrap_or(line);
     // What the user declines is no failure; an exit code alone says nothing.
-    let says = !line.starts_with(['{', '[']) && !line.starts_with("The user ") && !is_total(line);
+    let says = !line.starts_with(['{', '[']) && !declined(line) && !is_total(line);
     ((6..=500).contains(&line.len()) && says).then(|| whole(line))
+}
+
+/// A call that the user did not want is no failure.
+pub(in crate::facts) fn declined(line: &str) -> bool {
+    line.starts_with("The user ") || line.contains("rejected by user") || line.contains("declined by user")
 }
 
 /// An error that is its message.

@@ -41,8 +41,7 @@ pub(in crate::facts) struct Plain<'s> {
 }
 
 /// Words that join clauses.
-const JOINTS: &[&str] =
-    &[" and ", " but ", " so ", " then ", " - ", " because ", " also ", " however ", " where ", " that "];
+const JOINTS: &[&str] = &[" and ", " but ", " so ", " then ", " - ", " also ", " however "];
 
 /// Openings that stand before what a clause says.
 const OPENINGS: &[&str] = &[
@@ -80,6 +79,10 @@ const OPENINGS: &[&str] = &[
     "first ",
     "next ",
     "finally ",
+    "while you're there ",
+    "while you are there ",
+    "while you're at it ",
+    "while you are at it ",
 ];
 
 impl<'s> Plain<'s> {

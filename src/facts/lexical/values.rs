@@ -34,7 +34,7 @@ impl Found {
 }
 
 /// Words that name a parameter: they bind a number without `=` or backticks.
-const PARAMETERS: &[&str] = &[
+pub(super) const PARAMETERS: &[&str] = &[
     "timeout",
     "timeouts",
     "limit",

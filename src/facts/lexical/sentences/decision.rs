@@ -46,7 +46,7 @@ static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bdefaults?(?: is| to|:)? [/'.~]\S"));
 /// How the product is to be, said of a part of it.
 static PLACED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(?:goes (?:in|into|to|next)|stays?|lives in|belongs|wins|remains?)\b"));
+    LazyLock::new(|| pattern(r"\b(?:goes (?:in|into|next)|stays?|lives in|belongs|wins|remains?)\b"));
 static NOW: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b"));
 /// Why.
@@ -174,7 +174,8 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     chooses(plain, author, offer)
-        && !(is_open(&plain.lower, sentence) || is_reported(&plain.lower) || leaves_open(&plain.lower))
+        && !(is_open(&plain.lower, sentence) || leaves_open(&plain.lower))
+        && (author == Author::Agent && makes(&plain.lower) || !is_reported(&plain.lower))
 }
 
 /// The words and forms of a choice.
@@ -191,12 +192,20 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
         Author::User => {
             is(&USER_CHOICE)
                 || is_lifting(lower)
-                || contrast(lower).is_some() && plain.directs()
+                || contrast(lower).is_some_and(|at| {
+                    // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
+                    plain.directs()
+                        || lower.get(at..).is_some_and(|rest| {
+                            rest.trim_start_matches(|c: char| !c.is_alphanumeric())
+                                .strip_prefix("not ")
+                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                        })
+                })
                 || fixes_parameter(plain)
                 || offer.is_some_and(|offer| answers(lower, offer))
-                || is(&PLACED) && is(&REASON)
+                || is(&PLACED) && explains(lower)
         }
-        _ => makes(lower) || contrasts_work(plain) || is(&PLACED) && is(&REASON),
+        _ => makes(lower) || contrasts_work(plain) || is(&PLACED) && explains(lower),
     }
 }
 
@@ -233,6 +242,13 @@ fn contrast(lower: &str) -> Option<usize> {
         });
         (!loose).then(|| found.get(0).map(|it| it.start())).flatten()
     })
+}
+
+/// Gives a reason at all. "As it is" gives none.
+fn explains(lower: &str) -> bool {
+    has_word(lower, &["because", "since", "so"])
+        || has_word(lower, &["as"])
+            && !contains_any(lower, &["as it is", "as they are", "as is", "as before", "as well"])
 }
 
 /// A verb without its ending.
@@ -302,7 +318,9 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     }
     let told = plain.heads().any(is_imperative) || has_word(&plain.lower, OBLIGES);
     values::find(plain.sentence).iter().any(|value| {
-        let Some(key) = &value.key else { return told && !value.number.unit.is_empty() };
+        let Some(key) = &value.key else {
+            return told && !value.number.unit.is_empty() && has_word(&plain.lower, values::PARAMETERS);
+        };
         if told {
             return true;
         }
@@ -314,7 +332,7 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     })
 }
 
-/// The answer to an offered choice: "option 2", "A, and B with at most 2", "yes, redirect: error", "Postgres."
+/// The answer to an offered choice: "option 2", "A, and B with at most 2", "yes, redirect: error", "Postgres.", "accept it".
 fn answers(lower: &str, offer: &str) -> bool {
     let mut rest = words(lower);
     let first = rest.next().unwrap_or("");
@@ -326,12 +344,19 @@ fn answers(lower: &str, offer: &str) -> bool {
     let letter = first.len() == 1
         && first.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
         && (after.is_empty() || after.starts_with([',', '.', ':', ')', ';']) || first != "a" && count <= 4);
-    let verdict = matches!(first, "yes" | "no" | "yep" | "nope")
-        && count >= 3
-        && after.starts_with([',', '.', ':', ' ']);
-    // One of the things that were offered, and nothing else.
-    let named = count <= 3 && words(lower).all(|word| word.len() >= 3 && has_word(offer, &[word]));
-    letter || option || verdict || named
+    let verdict =
+        matches!(first, "yes" | "no" | "yep" | "nope") && count >= 3 && after.starts_with([',', '.', ':']);
+    let wide =
+        ["はい", "いいえ", "好的,", "对,", "不,", "可以,", "行,"].iter().any(|word| lower.starts_with(word))
+            && lower.chars().count() > 6;
+    // One of the things that were offered, by its words.
+    let told = lower.split([',', '.', ';']).next().unwrap_or("");
+    let filler = ["it", "that", "the", "this", "please", "one", "own", "a", "use", "with", "go"];
+    let mut named = words(told).filter(|word| !filler.contains(word)).peekable();
+    let named = named.peek().is_some()
+        && words(told).count() <= 3
+        && named.all(|word| word.len() >= 3 && has_word(offer, &[word]));
+    letter || option || verdict || wide || named
 }
 
 fn chooses_cjk(sentence: &str, author: Author) -> bool {
