@@ -479,7 +479,11 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         if matches!(before, b'.' | b',' | b'-' | b'/' | b'#' | b':') && CLASS[before2 as usize] == WORD {
             return None;
         }
-        if matches!(before, b'#' | b'.') {
+        // `#5`, `.5`, and the colours of a terminal: `[0m`, `38;5;120m`.
+        if matches!(before, b'#' | b'.')
+            || matches!(before, b'[' | b';')
+                && bytes.get(at..)?.iter().find(|b| !b.is_ascii_digit()) == Some(&b'm')
+        {
             return None;
         }
     }

@@ -75,7 +75,7 @@ impl Collector {
         }
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
-            for found in identifiers::find(unit, false, &self.names) {
+            for found in identifiers::find(unit, false, &mut self.names) {
                 self.identifier(found, author, at);
             }
             for found in values::find(unit) {
@@ -119,7 +119,7 @@ impl Collector {
             return;
         }
         let normal = matching::normalise(script);
-        for found in identifiers::find(&normal, true, &self.names) {
+        for found in identifiers::find(&normal, true, &mut self.names) {
             self.identifier(found, Author::Agent, at);
         }
     }
@@ -298,13 +298,24 @@ impl Wanted {
     }
 }
 
-/// The end of a message that asks near its end, in lower case: what the other side may answer to.
+/// The end of a message that asks there, or lists options, in lower case: what the other side may answer to.
 fn offer(text: &str) -> Option<String> {
-    const ASKS_WITHIN: usize = 300;
-    const MOST: usize = 1_500;
+    const ASKS_WITHIN: usize = 600;
+    const MOST: usize = 2_000;
     let tail =
         |bytes: usize| text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or("");
-    tail(ASKS_WITHIN).contains(['?', '？']).then(|| tail(MOST).to_lowercase())
+    let lower = tail(MOST).to_lowercase();
+    let lists = [
+        ("a)", "b)"),
+        ("a.", "b."),
+        ("a:", "b:"),
+        ("option a", "option b"),
+        ("option 1", "option 2"),
+        ("1)", "2)"),
+    ]
+    .iter()
+    .any(|(first, second)| lower.contains(first) && lower.contains(second));
+    (lists || tail(ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.

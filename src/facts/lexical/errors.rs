@@ -88,7 +88,7 @@ static LINT: LazyLock<Option<Regex>> =
 // `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
 static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[A-Za-z_][\w.-]*(?: [a-z]+){0,3}:) \S.*)",
+        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
     )
 });
 static DENIED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^.*?(\S+): Permission denied$"));
@@ -124,6 +124,7 @@ fn is_total(message: &str) -> bool {
         "exit status",
         "test run failed",
         "errors generated",
+        "errors were emitted",
     ]
     .iter()
     .any(|total| lower.contains(total))
@@ -204,18 +205,7 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
 pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut last = None;
-    // What a harness puts before the output of a command.
-    let header = [
-        "Chunk ID:",
-        "Wall time:",
-        "Exit code",
-        "Process exited",
-        "Output:",
-        "Original token",
-        "Total output",
-    ];
-    let lines = output.lines().filter(|line| line.len() <= 500);
-    for line in lines.filter(|line| !header.iter().any(|start| line.starts_with(start))) {
+    for line in output.lines().filter(|line| line.len() <= 500 && !is_header(line)) {
         let line = strip_ansi(line);
         let line = line.trim();
         if let Some(found) = LINT.as_ref().and_then(|rule| rule.captures(line))
@@ -243,7 +233,7 @@ pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
 
 /// The message of a call that the agent's own tool refused or failed.
 pub(in crate::facts) fn refusal(text: &str) -> Option<Found> {
-    let mut line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let mut line = text.lines().map(str::trim).find(|line| !line.is_empty() && !is_header(line))?;
     for tag in ["<tool_use_error>", "<error>"] {
         line = line.strip_prefix(tag).unwrap_or(line);
     }
@@ -252,6 +242,13 @@ pub(in crate::facts) fn refusal(text: &str) -> Option<Found> {
     // What the user declines is no failure; an exit code alone says nothing.
     let says = !line.starts_with(['{', '[']) && !declined(line) && !is_total(line);
     ((6..=500).contains(&line.len()) && says).then(|| whole(line))
+}
+
+/// What a harness puts before the output of a command.
+fn is_header(line: &str) -> bool {
+    ["Chunk ID:", "Wall time:", "Exit code", "Process exited", "Output:", "Original token", "Total output"]
+        .iter()
+        .any(|start| line.starts_with(start))
 }
 
 /// A call that the user did not want is no failure.

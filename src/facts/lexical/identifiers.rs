@@ -259,6 +259,8 @@ pub(in crate::facts) struct Names {
     pub(in crate::facts) modules: FxHashSet<String>,
     /// Last components of the working directories, in lower case.
     pub(in crate::facts) projects: FxHashSet<String>,
+    /// First components of the environment variables seen so far: `BERTHD` of `BERTHD_LISTEN`.
+    prefixes: FxHashSet<String>,
 }
 
 impl Names {
@@ -266,6 +268,23 @@ impl Names {
     pub(in crate::facts) fn project(&mut self, cwd: &str) {
         if let Some(name) = cwd.rsplit(['/', '\\']).find(|name| !name.is_empty()) {
             self.projects.insert(name.to_ascii_lowercase());
+        }
+    }
+
+    /// Does another variable, or the project, share the first component of this name?
+    fn shares_prefix(&self, name: &str) -> bool {
+        name.split_once('_').is_some_and(|(prefix, _)| {
+            self.prefixes.contains(prefix) || self.projects.contains(&prefix.to_ascii_lowercase())
+        })
+    }
+
+    /// Takes up an environment variable.
+    fn variable(&mut self, name: &str) {
+        if let Some((prefix, _)) = name.split_once('_')
+            && prefix.len() >= 2
+            && !self.prefixes.contains(prefix)
+        {
+            self.prefixes.insert(prefix.to_owned());
         }
     }
 
@@ -356,7 +375,7 @@ static NUMBERED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static PORT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)(?:\b(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][a-z0-9\-]*(?:\.[a-z0-9\-]+)+|0\.0\.0\.0|host):|\b(?:on|at|listen|listens|listening|bind|binds|expose|exposes|serve|serves) `?:|\bports?(?:[ =]|: ?| is | to | number )|端口(?:是|为|：|: ?)? ?|\s-p |--port[= ]|(?:^|[\s(])PORT=)([0-9]{2,5})\b",
+        r"(?i)(?:\b(?:localhost|[0-9]{1,3}(?:\.[0-9]{1,3}){3}|[a-z][a-z0-9\-]*(?:\.[a-z0-9\-]+)+|0\.0\.0\.0|host):|\b(?:on|at|listen|listens|listening|bind|binds|expose|exposes|serve|serves) `?:|(?:^|[\s`]):|\bports?(?:[ =]|: ?| is | to | number )|端口(?:是|为|：|: ?)? ?|\s-p |--port[= ]|(?:^|[\s(])PORT=)([0-9]{2,5})\b",
     )
 });
 static ENVIRONMENT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b"));
@@ -374,7 +393,7 @@ static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// Identifiers of a text. In a command an assignment before the program makes an environment variable, and dotted
 /// names, versions and symbols are left to prose.
-pub(in crate::facts) fn find(text: &str, command: bool, names: &Names) -> Vec<Found> {
+pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut covered: Vec<(usize, usize)> = Vec::new();
     if memchr::memmem::find(text.as_bytes(), b"://").is_some()
@@ -438,6 +457,7 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &Names) -> Vec<Fo
                 && free(&covered, found.start(), found.end())
             {
                 covered.push((found.start(), found.end()));
+                names.variable(found.as_str());
                 out.push(plain(found.as_str(), Border::Word));
             }
         }
@@ -448,8 +468,15 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &Names) -> Vec<Fo
         let context = CONTEXT.as_ref().is_some_and(|context| context.is_match(text));
         for found in environment.find_iter(text) {
             if free(&covered, found.start(), found.end())
-                && is_environment(text, found.start(), found.end(), context, command)
+                && is_environment(
+                    text,
+                    found.start(),
+                    found.end(),
+                    context || names.shares_prefix(found.as_str()),
+                    command,
+                )
             {
+                names.variable(found.as_str());
                 out.push(plain(found.as_str(), Border::Word));
             }
         }
@@ -746,8 +773,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
     let module = names.modules.contains(first) || names.modules.contains(&first.to_ascii_lowercase());
     // "Done.Next" is a missing blank.
     let typed = capital(first)
-        && first.bytes().any(|b| b.is_ascii_lowercase())
-        && (spanned || called || !capital(last));
+        && (spanned || called || first.bytes().any(|b| b.is_ascii_lowercase()) && !capital(last));
     let stock = MODULES.contains(&first);
     module || typed || stock && capital(last) || (spanned || called) && (capital(last) || stock)
 }
@@ -758,7 +784,7 @@ mod tests {
 
     fn check(text: &str, expected: &[&str]) {
         let found: Vec<String> =
-            find(text, false, &Names::default()).into_iter().map(|found| found.value).collect();
+            find(text, false, &mut Names::default()).into_iter().map(|found| found.value).collect();
         assert_eq!(found, expected, "{text}");
     }
 

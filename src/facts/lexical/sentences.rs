@@ -411,7 +411,10 @@ const STATES: &[&str] = &[
 /// A line of JSON, code, a table or a log.
 fn looks_like_data(sentence: &str) -> bool {
     let text = sentence.trim();
-    text.starts_with("-->")
+    ["-->", "Error:", "error:", "Warning:", "warning:", "'---", "'+++", "==="]
+        .iter()
+        .any(|start| text.starts_with(start))
+        || text.contains("===")
         || text.starts_with(['{', '}', '[', '<', '|', '/', '$', '@', ')', '\\'])
         || text.ends_with(['{', '}', ';', '|', '>'])
         || text.contains("\":")

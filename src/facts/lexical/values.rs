@@ -197,6 +197,13 @@ const NO_KEYS: &[&str] = &[
     "q",
     "id",
     "pid",
+    "all",
+    "works",
+    "returns",
+    "gives",
+    "answers",
+    "gets",
+    "now",
 ];
 
 static KEYED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -240,7 +247,7 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
             && !taken.iter().any(|(start, end)| number.start < *end && *start < number.end)
             && !after_former(unit, number.start)
             && !negligible(unit, &number)
-            && telling(unit, &number)
+            && telling(&number)
         {
             out.push(Found { key: None, number: unplaced(&number), phrases: Vec::new() });
         }
@@ -560,9 +567,10 @@ fn negligible(unit: &str, number: &Quantity) -> bool {
 
 /// Is a number with a unit but without a key worth being a fact? Single letters after digits (`3 s`, `2h`) and
 /// magnitudes (`5k`, `2M`) count things; a week alone (`2 weeks`) is a plan, not a value.
-fn telling(unit: &str, number: &Quantity) -> bool {
-    let _ = unit;
-    !matches!(number.unit, "week" | "month" | "k" | "M") || number.raw_unit.contains("token")
+fn telling(number: &Quantity) -> bool {
+    let things = ["workers", "threads", "connections", "replicas"];
+    !matches!(number.unit, "week" | "month" | "k" | "M") && !things.contains(&number.unit)
+        || number.raw_unit.contains("token")
 }
 
 #[cfg(test)]

@@ -17,6 +17,8 @@ static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|max(?:imum)?(?: of)?|up to|under|below) [0-9]|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
     )
 });
+/// "12m, not 20m".
+static CORRECTS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[0-9]\S*(?: \S+)?, not [0-9]"));
 static WITHOUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"\bwithout (?:[a-z]+ing|an?y?|the|new|extra)\b"));
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -41,6 +43,7 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
         && (plain.clauses().any(orders)
             || plain.clauses().next().is_some_and(excludes)
             || obliges(lower)
+            || CORRECTS.as_ref().is_some_and(|rule| rule.is_match(lower))
             || plain.directs() && limits(plain))
 }
 
@@ -50,7 +53,9 @@ fn orders(clause: &str) -> bool {
     let first = words.next().unwrap_or("");
     let second = words.next().unwrap_or("");
     match first {
-        "never" | "don't" | "dont" => !IDLE_VERBS.contains(&second),
+        // "And never answers" tells what something does.
+        "never" => !IDLE_VERBS.contains(&second) && (!second.ends_with('s') || second.ends_with("ss")),
+        "don't" | "dont" => !IDLE_VERBS.contains(&second),
         "do" if second == "not" => !IDLE_VERBS.contains(&words.next().unwrap_or("")),
         "under" => clause.starts_with("under no circumstances"),
         // "no, that's it" says no to something else.

@@ -28,7 +28,7 @@ static VERDICT: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// One thing against another.
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead of \S|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ",
+        r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ",
     )
 });
 static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -46,9 +46,10 @@ static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bdefaults?(?: is| to|:)? [/'.~]\S"));
 /// How the product is to be, said of a part of it.
 static PLACED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(?:goes (?:in|into|next)|stays?|lives in|belongs|wins|remains?)\b"));
-static NOW: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b"));
+    LazyLock::new(|| pattern(r"\b(?:(?:goes|went) (?:in|into|next)|stays?|lives in|belongs|wins)\b"));
+static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b|\b(?:is|are) still\b")
+});
 /// Why.
 static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -173,8 +174,11 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
         return false;
     }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
+    let verdict = VERDICT.as_ref().is_some_and(|rule| rule.is_match(&plain.lower));
     chooses(plain, author, offer)
-        && !(is_open(&plain.lower, sentence) || leaves_open(&plain.lower))
+        // "We could use X, but it came late, so it is out": the verdict stands.
+        && !(is_open(&plain.lower, sentence) && (!verdict || sentence.ends_with(['?', '？'])))
+        && !leaves_open(&plain.lower)
         && (author == Author::Agent && makes(&plain.lower) || !is_reported(&plain.lower))
 }
 
@@ -205,15 +209,22 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
                 || offer.is_some_and(|offer| answers(lower, offer))
                 || is(&PLACED) && explains(lower)
         }
-        _ => makes(lower) || contrasts_work(plain) || is(&PLACED) && explains(lower),
+        _ => {
+            makes(lower)
+                || contrasts_work(plain)
+                || is(&PLACED) && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
+                || lower.contains(" should ") && lower.contains(" so that ")
+        }
     }
 }
 
 /// Does the agent, in the first person, change the work, and say why or against what? The verb stands before the reason,
 /// or after ", so". What it is doing at the moment ("I'm moving it") is a step.
 fn makes(lower: &str) -> bool {
-    let why =
-        REASON.as_ref().and_then(|rule| rule.find(lower)).map(|it| (it.start(), it.as_str().contains("so ")));
+    let why = REASON
+        .as_ref()
+        .and_then(|rule| rule.find(lower))
+        .map(|it| (it.start(), it.as_str().ends_with("so i") || it.as_str().ends_with("so we")));
     let against = contrast(lower).map(|at| (at, false));
     let Some((reason, so)) = why.into_iter().chain(against).min() else { return false };
     !steps(lower)
@@ -297,6 +308,10 @@ fn steps(lower: &str) -> bool {
             "subagent",
             "start with",
             "start by",
+            " workflow",
+            " skill",
+            "worktree",
+            "monitoring",
         ],
     )
 }
@@ -319,7 +334,9 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     let told = plain.heads().any(is_imperative) || has_word(&plain.lower, OBLIGES);
     values::find(plain.sentence).iter().any(|value| {
         let Some(key) = &value.key else {
-            return told && !value.number.unit.is_empty() && has_word(&plain.lower, values::PARAMETERS);
+            return told
+                && !value.number.unit.is_empty()
+                && (has_word(&plain.lower, values::PARAMETERS) || has_word(&plain.lower, BOUNDS));
         };
         if told {
             return true;
@@ -331,6 +348,10 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
         !has_word(clause, STATES) && !clause.contains(&format!("{key}:")) && !clause.contains(['=', '是'])
     })
 }
+
+/// Words that make the number after them a setting.
+const BOUNDS: &[&str] =
+    &["most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per"];
 
 /// The answer to an offered choice: "option 2", "A, and B with at most 2", "yes, redirect: error", "Postgres.", "accept it".
 fn answers(lower: &str, offer: &str) -> bool {

@@ -10,7 +10,8 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
     }
     if lower.trim_end_matches(['"', ')', ' ']).ends_with(['?', '？']) {
         // "171 kB?" wonders.
-        return lower.bytes().any(|b| b >= 0x80) || words(lower).count() >= 3;
+        let said = words(lower).filter(|word| word.starts_with(|c: char| c.is_alphabetic())).count();
+        return said >= 2 || lower.bytes().any(|b| b >= 0x80);
     }
     if contains_any(
         lower,
@@ -20,7 +21,7 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
             "could you",
             "would you",
             "i want",
-            "i need",
+            "i need ",
             "i'd like",
             "i would like",
             "we need",
