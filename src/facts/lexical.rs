@@ -36,6 +36,7 @@ use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use regex::Regex;
 use rustc_hash::FxHashMap;
 use sentences::Plain;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 pub(super) mod errors;
@@ -114,11 +115,11 @@ impl Collector {
 
     /// The script of a shell call.
     pub(super) fn command(&mut self, script: &str, at: MessageIdx) {
-        let script = script.split("<<").next().unwrap_or("");
+        let script = without_documents(script);
         if script.len() > 2_000 {
             return;
         }
-        let normal = matching::normalise(script);
+        let normal = matching::normalise(&script);
         for found in identifiers::find(&normal, true, &mut self.names) {
             self.identifier(found, Author::Agent, at);
         }
@@ -260,6 +261,31 @@ impl Collector {
     }
 }
 
+/// A script without the bodies of its here-documents: they are content of files.
+fn without_documents(script: &str) -> Cow<'_, str> {
+    if !script.contains("<<") {
+        return Cow::Borrowed(script);
+    }
+    let mut out = String::with_capacity(script.len());
+    let mut until: Option<&str> = None;
+    for line in script.lines() {
+        if let Some(end) = until {
+            if line.trim() == end {
+                until = None;
+            }
+            continue;
+        }
+        out.push_str(line);
+        out.push('\n');
+        until = line
+            .split_once("<<")
+            .filter(|(_, rest)| !rest.starts_with('<'))
+            .and_then(|(_, rest)| rest.trim_start_matches(['-', ' ']).split_whitespace().next())
+            .map(|word| word.trim_matches(['\'', '"', '\\', ';', ')']));
+    }
+    Cow::Owned(out)
+}
+
 /// The request of one message: the first sentence that asks.
 #[derive(Default)]
 struct Wanted {
@@ -298,7 +324,7 @@ impl Wanted {
     }
 }
 
-/// The end of a message that asks there, or lists options, in lower case: what the other side may answer to.
+/// The end of a message that asks or proposes there, or lists options, in lower case: what the other side may answer to.
 fn offer(text: &str) -> Option<String> {
     const ASKS_WITHIN: usize = 600;
     const MOST: usize = 2_000;
@@ -315,7 +341,23 @@ fn offer(text: &str) -> Option<String> {
     ]
     .iter()
     .any(|(first, second)| lower.contains(first) && lower.contains(second));
-    (lists || tail(ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
+    let proposes = [
+        "i'd ",
+        "i would ",
+        "i’d ",
+        "either ",
+        "choice",
+        "tell me if",
+        "let me know",
+        "ですか",
+        "ますか",
+        "ましょうか",
+        "要不要",
+        "还是",
+    ]
+    .iter()
+    .any(|words| lower.contains(words));
+    (lists || proposes || tail(ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.

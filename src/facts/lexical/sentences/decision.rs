@@ -278,7 +278,7 @@ fn contrasts_work(plain: &Plain<'_>) -> bool {
         return false;
     }
     let first = words(lower).next().unwrap_or("");
-    let done = first.ends_with("ed") && MAKING.contains(&stem(first))
+    let done = (first.ends_with("ed") || first.ends_with("ing")) && MAKING.contains(&stem(first))
         || matches!(first, "kept" | "left" | "made" | "put");
     done || NOW.as_ref().is_some_and(|now| now.is_match(lower))
 }
