@@ -1,31 +1,28 @@
 //! Facts found in text: errors, identifiers, values, constraints, decisions, requests.
 //!
-//! The reading of each class, as plain as a person would label it and conservative where in doubt:
+//! The reading of each class is that of `fixtures/LABELLING.md`, which the labels of the fixtures follow as well; where
+//! in doubt, no fact. In short:
 //!
 //! * **Where**: *prose* is text a person or the agent wrote (not injected, not thinking) outside fenced code blocks
-//!   and quoted (`>`) lines. The script of a shell call counts as the agent's for identifiers. Tool results yield
-//!   errors only; an identifier or value that stands in one is a fact from the moment prose or a command holds it,
-//!   so a two-thousand-line listing yields nothing by itself and no cap is needed.
-//! * **error**: compiler code with message (`error[E0502]: ...`, `TS2345: ...`), exception with message, panic, failing
-//!   test name, `fatal:`/`error:` line of a tool. From results of commands that run something (never from files shown,
-//!   listings, searches) and from what the user pastes, code blocks included; agent prose only when it names exception
-//!   and message. Totals ("aborting due to 2 previous errors") are no errors.
-//! * **identifier**: the commit that a `git commit` of the agent made (`[main 1a2b3c4] ...` in its result); an
-//!   environment variable that code it writes reads; URL; UUID; hex of 8 or more with a letter and a digit (7 or more after "commit" and the like);
-//!   ticket key (`ABC-123`, `#12` after issue, PR, ...); version (`1.2.3`, `v2.1`); port (`:8080` after a host, `port
-//!   8080`); environment variable (`$NAME`, `NAME=`, or a name with a telling suffix); symbol qualified by `::`, or by
-//!   `.`/`#` in backticks or with a call's parenthesis.
-//! * **value**: a number bound to a key (`retry_limit: 3`, `timeout is 30 s`) where the key is an identifier, stands in
-//!   backticks, stands before `=`/`:`, or is a word for a parameter; or a number with a unit (`88 ms`). Former values
-//!   (`from 3`, `was 3`), counts of things and numbers of steps, lines, issues are none.
-//! * **constraint**: a sentence of the user with a binding word in binding position (imperative or with "must",
-//!   "should"): never, do not, must, only, always, avoid, no X, without X-ing, instead of, make sure, keep, at most.
-//!   Not questions, offers ("we could"), reports ("it never works", "no errors were found"), quotations.
-//! * **decision**: a sentence of user or agent that settles a choice ("let's go with", "decided to", "chose X over Y",
-//!   "use X instead of Y because"). Not open ("to be decided"), not denied ("nothing was decided"), not asked; an
-//!   agent's next step ("I'll use grep") settles nothing.
-//! * **request**: the sentence of a user message that asks; each replaces the one before, the first stays. Bare
-//!   assent ("yes", "continue") asks nothing new.
+//!   and quoted (`>`) lines; what a person says in declining a call is theirs. The script of a shell call counts for
+//!   identifiers. What stands only in the content of files, read or written, is no lexical fact (the file is one): it
+//!   becomes one from the moment prose or a command holds it, so a two-thousand-line listing yields nothing by itself
+//!   and no cap is needed.
+//! * **error**: compiler or linter code with message, exception with message, panic, failing test, `fatal:`/`error:` line
+//!   of a program, else the reason a failed command gives; the message of a call that the agent's tool refused. From
+//!   results of what runs something (never from files shown, listings, searches) and from what the user pastes, code
+//!   blocks included; agent prose only when it names exception and message. Totals are no errors, nor is what a
+//!   person declined.
+//! * **identifier**: URL; UUID; hex of 8 or more with a letter and a digit; commit (7 or more, also the one a `git commit`
+//!   of the agent made); ticket key; version (with one dot only after what has versions); port; environment variable;
+//!   symbol qualified by `::`, or by `.`/`#` where the qualifier is a type, a module of the log's own paths or a package.
+//! * **value**: a number with a unit of measurement, or bound to a key (`retry_limit: 3`, `timeout is 30 s`), to a limit
+//!   ("at most 20 processes"), a rate or a code ("exit code 2"). Former values (`from 3`, `was 3`), counts of things and
+//!   numbers of steps, lines, issues are none.
+//! * **constraint**: a sentence of the user that directs, with a word that binds or limits.
+//! * **decision**: a sentence of user or agent that settles a choice by one of five forms.
+//! * **request**: the first sentence of a user message that asks; each replaces the one before, the first stays. Bare
+//!   assent and mere prohibitions ask nothing new.
 
 use super::{Author, Draft, Fact, FactClass, Form, shows_content};
 use crate::fileops::{CallEffect, ToolKind};
@@ -84,7 +81,7 @@ impl Collector {
             }
         }
         let mut request = Wanted::default();
-        let mut first = true;
+        let mut place = 0;
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
             let unit_text = sentences::strip_marker(unit);
@@ -94,14 +91,14 @@ impl Collector {
                 if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
-                let offered = self.offer.as_ref().filter(|(by, _)| first && *by != author);
+                let offered = self.offer.as_ref().filter(|(by, _)| place < 2 && *by != author);
                 if sentences::is_decision(&plain, author, offered.map(|(_, offer)| offer.as_str())) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
                 if author == Author::User {
                     request.consider(&plain, sentence);
                 }
-                first = false;
+                place += 1;
             }
         }
         if let Some(sentence) = request.best()
@@ -142,6 +139,13 @@ impl Collector {
             self.identifier(found, Author::Tool, at);
         }
         let failed = result.outcome == Outcome::Failed;
+        // A person who declines a call says why in the reply to it.
+        if failed
+            && result.text.starts_with("The user ")
+            && let Some((_, said)) = result.text.split_once("the user said:")
+        {
+            self.prose(said, Author::User, at);
+        }
         let shell = effect.filter(|effect| effect.kind == ToolKind::Shell);
         let shows = match (shell, effect) {
             (Some(effect), _) => {

@@ -155,7 +155,7 @@ fn is_imperative(clause: &str) -> bool {
     }
     // "Test suite is red", "the build", "update: it works".
     IMPERATIVES.binary_search(&first).is_ok()
-        && !clause.get(first.len()..).is_some_and(|rest| rest.starts_with([':', '=', '(']))
+        && !clause.get(first.len()..).is_some_and(|rest| rest.starts_with([':', '=', '(', '.', '/']))
         && !words
             .next()
             .is_some_and(|second| matches!(second, "is" | "was" | "are" | "were" | "has" | "failed"))

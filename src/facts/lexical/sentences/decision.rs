@@ -33,7 +33,7 @@ static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip)\b",
+        r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b",
     )
 });
 /// Somebody of the conversation did, does or will do something to the work: person, auxiliaries, adverbs, verb.
@@ -46,7 +46,7 @@ static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bdefaults?(?: is| to|:)? [/'.~]\S"));
 /// How the product is to be, said of a part of it.
 static PLACED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(?:(?:goes|went) (?:in|into|next)|stays?|lives in|belongs|wins)\b"));
+    LazyLock::new(|| pattern(r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b"));
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b|\b(?:is|are) still\b")
 });
@@ -85,7 +85,6 @@ const MAKING: &[&str] = &[
     "exclud",
     "expos",
     "extract",
-    "fall",
     "fix",
     "form",
     "gav",
@@ -407,16 +406,32 @@ fn chooses_cjk(sentence: &str, author: Author) -> bool {
             "로 결정",
             "하기로 했",
         ],
-    ) || (author == Author::User || contains_any(sentence, &["我", "现在", "改", "にしま"]))
-        && contains_any(sentence, &["而不是", ",不是", ",不要", "ではなく"])
-        || author == Author::User
-            && contains_any(sentence, &["改成", "改为", "默认", "既定値", "上限", "封顶"])
-            && sentence.bytes().any(|byte| byte.is_ascii_digit())
-        || contains_any(sentence, &["因为", "以便", "这样", "所以", "ため", "ので"])
-            && contains_any(
-                sentence,
-                &["我把", "我用", "我将", "我会", "我改", "我加", "我保留", "にしました", "にしておきます"],
-            )
+    ) || takes_cjk(sentence, author)
+}
+
+/// The forms of a choice in Chinese and Japanese: one thing against another, a parameter fixed, a reason given.
+fn takes_cjk(sentence: &str, author: Author) -> bool {
+    let user = author == Author::User;
+    let has = |list: &[&str]| contains_any(sentence, list);
+    let against = (user || has(&["我", "现在", "改", "にしま", "にしてい"]))
+        && has(&["而不是", ",不是", ",不要", ",先不", "ではなく", "せず、", "せず,"]);
+    let fixed = user
+        && has(&["改成", "改为", "默认", "既定値", "上限", "封顶"])
+        && sentence.bytes().any(|byte| byte.is_ascii_digit());
+    let reason = has(&["因为", "以便", "这样", "所以", "ため", "ので"]);
+    let made = has(&[
+        "我把",
+        "我用",
+        "我将",
+        "我会",
+        "我改",
+        "我加",
+        "我保留",
+        "不用在",
+        "にしました",
+        "にしておきます",
+    ]) || user && has(&["ないで", "してください", "にして"]);
+    against || fixed || reason && made
 }
 
 /// "We decided to", "it was agreed that", "Decided against": the speakers' own choice. What others decided ("they
