@@ -88,6 +88,9 @@ fn is_stable(c: char) -> bool {
 /// The ellipsis `…` is left alone although NFKC spells it out: it delimits, and both spellings do. Only characters that
 /// may change are taken apart, each together with its left neighbour, which it could combine with.
 pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
+    if text.is_ascii() {
+        return Cow::Borrowed(text);
+    }
     let Some(first) = next_unstable(text, 0) else { return Cow::Borrowed(text) };
     let mut out = String::with_capacity(text.len());
     let mut copied = 0;
@@ -112,8 +115,7 @@ pub(crate) fn normalise(text: &str) -> Cow<'_, str> {
 fn next_unstable(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
-        let rest = text.as_bytes().get(at..)?;
-        at += rest.iter().position(|byte| *byte >= 0x80)?;
+        at += next_wide(text.as_bytes().get(at..)?)?;
         for c in text.get(at..)?.chars() {
             if c.is_ascii() {
                 break;
@@ -124,6 +126,17 @@ fn next_unstable(text: &str, from: usize) -> Option<usize> {
             at += c.len_utf8();
         }
     }
+}
+
+/// Position of the next byte that is no ASCII. Looks at 16 bytes at a time: most of a text is ASCII.
+fn next_wide(bytes: &[u8]) -> Option<usize> {
+    let (blocks, rest) = bytes.as_chunks::<16>();
+    let block = blocks.iter().position(|block| !block.is_ascii());
+    let (from, tail) = match block {
+        Some(block) => (block * 16, blocks.get(block)?.as_slice()),
+        None => (blocks.len() * 16, rest),
+    };
+    Some(from + tail.iter().position(|byte| *byte >= 0x80)?)
 }
 
 /// Decodes the escapes of JSON text (`\n`, `\"`, `\\`, `\u00e9`) so that the arguments of a call compare like the

@@ -7,7 +7,7 @@
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
 use crate::matching::index::{Border, Index, Sink};
-use crate::matching::sentence::{self, Sentence, Stance};
+use crate::matching::sentence::{self, Heading, Sentence, Stance};
 use crate::matching::{self, CLASS, Quantity, WORD};
 use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
@@ -115,6 +115,8 @@ struct Use {
 struct SentenceNeedle {
     fact: u32,
     sentence: Sentence,
+    /// Numbers of its words in the index.
+    words: Vec<u32>,
     todo: bool,
 }
 
@@ -213,6 +215,12 @@ impl Lookup {
         for uses in &mut lookup.uses {
             uses.sort_by_key(|one| (one.born, one.tier, one.fact));
         }
+        for (number, needle) in lookup.sentences.iter().enumerate() {
+            // With entities, one of them has to stand there; without, enough of the words.
+            if needle.sentence.entities.is_empty() {
+                lookup.index.settle(number as u32, &needle.words, kept_words(needle.words.len()));
+            }
+        }
         lookup
     }
 
@@ -224,13 +232,11 @@ impl Lookup {
     fn add_sentence(&mut self, fact: u32, source: &Fact) {
         let sentence = sentence::analyse(&source.value);
         let number = self.sentences.len() as u32;
-        for (slot, word) in sentence.words.iter().enumerate() {
-            self.index.add_word(word, number, slot as u8);
-        }
+        let words = sentence.words.iter().map(|word| self.index.add_word(word, number)).collect();
         for (slot, entity) in sentence.entities.iter().enumerate() {
             self.add_phrase(entity, Needle::Entity { sentence: number, slot: slot as u8 }, Border::Name);
         }
-        self.sentences.push(SentenceNeedle { fact, sentence, todo: source.class == FactClass::Todo });
+        self.sentences.push(SentenceNeedle { fact, sentence, words, todo: source.class == FactClass::Todo });
     }
 
     fn add_file(&mut self, fact: u32, source: &Fact, ledger: &Ledger, cwds: &[String]) {
@@ -315,6 +321,11 @@ impl Lookup {
     }
 }
 
+/// Words of a sentence that a unit must hold to keep it, of all there are.
+fn kept_words(total: usize) -> usize {
+    (total * 3).div_ceil(4)
+}
+
 /// Spellings under which a key is looked for: plain words in any case of their first letters.
 fn spellings(key: &str) -> Vec<String> {
     let mut out = vec![key.to_owned()];
@@ -352,8 +363,12 @@ fn is_plain(path: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     hits: Vec<(u32, Match)>,
-    /// Per sentence: words and entities seen in the unit.
-    masks: Vec<(u128, u32)>,
+    /// Per word of the index, the number of the last unit that held it.
+    seen: Vec<u32>,
+    /// Number of the unit.
+    unit: u32,
+    /// Per sentence, the last unit that touched it and the entities seen in that.
+    marks: Vec<(u32, u32)>,
     touched: Vec<u32>,
     keys: Vec<(u32, usize)>,
     checks: Vec<u32>,
@@ -371,22 +386,31 @@ struct Walk<'a> {
     unit: (usize, usize),
     /// Last heading, as a byte range of the text.
     heading: (usize, usize),
+    /// The heading that was read last, and what it says.
+    read: ((usize, usize), Heading),
     /// Record stray paths (the text is a message of the log).
     record: bool,
 }
 
 impl<'a> Walk<'a> {
     fn new(lookup: &'a Lookup, end: MessageIdx, facts: Option<&'a [Fact]>, scratch: &'a mut Scratch) -> Self {
-        scratch.masks.resize(lookup.sentences.len(), (0, 0));
-        Self { lookup, end, facts, scratch, unit: (0, 0), heading: (0, 0), record: false }
+        scratch.marks.resize(lookup.sentences.len(), (0, 0));
+        scratch.seen.resize(lookup.index.words(), 0);
+        let read = ((0, 0), Heading::default());
+        Self { lookup, end, facts, scratch, unit: (0, 0), heading: (0, 0), read, record: false }
     }
 
     fn hit(&mut self, fact: u32, found: Match) {
         self.scratch.hits.push((fact, found));
     }
 
-    fn touch(&mut self, sentence: u32) {
-        if self.scratch.masks.get(sentence as usize) == Some(&(0, 0)) {
+    fn touch(&mut self, sentence: u32, entity: u32) {
+        let unit = self.scratch.unit;
+        let Some(mark) = self.scratch.marks.get_mut(sentence as usize) else { return };
+        if mark.0 == unit {
+            mark.1 |= entity;
+        } else {
+            *mark = (unit, entity);
             self.scratch.touched.push(sentence);
         }
     }
@@ -457,9 +481,10 @@ impl<'a> Walk<'a> {
 
     fn judge_sentence(&mut self, number: u32, text: &str, start: usize, end: usize) {
         let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
-        let (words, entities) = self.scratch.masks.get_mut(number as usize).map_or((0, 0), std::mem::take);
+        let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1);
         let total = needle.sentence.words.len() as u32;
-        let seen = words.count_ones();
+        let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
+        let seen = needle.words.iter().filter(here).count() as u32;
         let wanted = needle.sentence.entities.len() as u32;
         let held = entities.count_ones();
         let kept = held == wanted && seen * 4 >= total * 3 && (total > 0 || wanted > 0);
@@ -473,7 +498,7 @@ impl<'a> Walk<'a> {
         // The source sentence itself: nothing more to compare.
         let unit = text.get(start..end).unwrap_or("");
         if kept || polar || seen * 2 >= total {
-            let heading = text.get(self.heading.0..self.heading.1).unwrap_or("");
+            let heading = self.heading(text);
             let reversed = sentence::stance(&needle.sentence, unit, heading) == Stance::Reversed;
             // A unit that shares only a few words speaks of something else; an offer of the very thing does not.
             let about = kept || total > 0 && seen * 2 >= total && held * 2 >= wanted;
@@ -495,12 +520,20 @@ impl<'a> Walk<'a> {
         }
     }
 
+    /// What the heading of the unit says, read once however many sentences ask.
+    fn heading(&mut self, text: &str) -> Heading {
+        let at = self.heading;
+        if self.read.0 != at {
+            self.read = (at, sentence::read_heading(text.get(at.0..at.1).unwrap_or("")));
+        }
+        self.read.1
+    }
+
     /// Does the unit show a todo item in another state than the log has at this point?
-    fn todo_conflict(&self, fact: u32, unit: &str, heading: &str) -> bool {
+    fn todo_conflict(&self, fact: u32, unit: &str, heading: Heading) -> bool {
         let Some(fact) = self.facts.and_then(|facts| facts.get(fact as usize)) else { return false };
         let Some(State::Todo(state)) = fact.state_at(self.end) else { return false };
         let lower = unit.to_lowercase();
-        let heading = sentence::read_heading(heading);
         let ticked = ["[x]", "✓", "✔", "✅", "☑", "(done)", "(completed)", "— done", "- done"]
             .iter()
             .any(|mark| lower.contains(mark));
@@ -604,6 +637,7 @@ fn said_outcome(unit: &str) -> Option<Outcome> {
 impl Sink for Walk<'_> {
     fn unit(&mut self, _text: &str, start: usize, end: usize) {
         self.unit = (start, end);
+        self.scratch.unit += 1;
     }
 
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
@@ -614,10 +648,7 @@ impl Sink for Walk<'_> {
             Some(Needle::Atom { .. }) => {}
             Some(Needle::Key(key)) => self.scratch.keys.push((*key, end)),
             Some(Needle::Entity { sentence, slot }) => {
-                self.touch(*sentence);
-                if let Some(mask) = self.scratch.masks.get_mut(*sentence as usize) {
-                    mask.1 |= 1 << (slot & 31);
-                }
+                self.touch(*sentence, 1 << (slot & 31));
             }
             // Rare characters: the whole suffix stands here, with nothing of a path touching it.
             Some(Needle::Suffix(suffix)) => {
@@ -631,10 +662,16 @@ impl Sink for Walk<'_> {
         }
     }
 
-    fn word(&mut self, sentence: u32, slot: u8) {
-        self.touch(sentence);
-        if let Some(mask) = self.scratch.masks.get_mut(sentence as usize) {
-            mask.0 |= 1 << (slot & 127);
+    fn word(&mut self, word: u32, sentences: &[u32], triggers: &[u32]) {
+        let unit = self.scratch.unit;
+        let Some(seen) = self.scratch.seen.get_mut(word as usize) else { return };
+        if *seen == unit {
+            return;
+        }
+        *seen = unit;
+        // A mention has to be whole; in a generated text what stands in part is told, too.
+        for sentence in if self.record { triggers } else { sentences } {
+            self.touch(*sentence, 0);
         }
     }
 

@@ -42,8 +42,10 @@ struct Entry {
     next: u32,
     /// Exact spellings with their token ids.
     exact: Vec<(Box<str>, u32)>,
-    /// Sentences that hold the word: (sentence, slot).
-    postings: Vec<(u32, u8)>,
+    /// Sentences that hold the word.
+    postings: Vec<u32>,
+    /// Of those, the ones that cannot be kept without one of their few words of this kind: see [`Index::settle`].
+    triggers: Vec<u32>,
 }
 
 const NONE: u32 = u32::MAX;
@@ -73,8 +75,8 @@ pub(crate) trait Sink {
     fn unit(&mut self, text: &str, start: usize, end: usize);
     /// A phrase stands here.
     fn phrase(&mut self, phrase: u32, start: usize, end: usize);
-    /// A word of a sentence stands here.
-    fn word(&mut self, sentence: u32, slot: u8);
+    /// A word of sentences stands here: its number, all sentences that hold it, and those that it triggers.
+    fn word(&mut self, word: u32, sentences: &[u32], triggers: &[u32]);
     /// A number begins here.
     fn number(&mut self, text: &str, start: usize);
     /// A path token that is a known suffix stands here.
@@ -131,11 +133,29 @@ impl Index {
         }
     }
 
-    /// Adds a word of a sentence; `word` is lower case.
-    pub(crate) fn add_word(&mut self, word: &str, sentence: u32, slot: u8) {
-        let entry = self.entry(word);
-        if let Some(entry) = self.entries.get_mut(entry) {
-            entry.postings.push((sentence, slot));
+    /// Adds a word of a sentence; `word` is lower case. Gives the number of the word.
+    pub(crate) fn add_word(&mut self, word: &str, sentence: u32) -> u32 {
+        let at = self.entry(word);
+        if let Some(entry) = self.entries.get_mut(at) {
+            entry.postings.push(sentence);
+        }
+        at as u32
+    }
+
+    /// Number of words there are.
+    pub(crate) fn words(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Chooses the words that trigger a sentence, once all are added. A unit that holds at least `needed` of the words of
+    /// a sentence holds at least one of any `words.len() - needed + 1` of them; the rarest ones waste the least time.
+    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], needed: usize) {
+        let mut rarest: Vec<u32> = words.to_vec();
+        rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.postings.len()));
+        for word in rarest.iter().take(words.len() + 1 - needed.clamp(1, words.len().max(1))) {
+            if let Some(entry) = self.entries.get_mut(*word as usize) {
+                entry.triggers.push(sentence);
+            }
         }
     }
 
@@ -205,7 +225,7 @@ impl Index {
     }
 
     #[inline]
-    fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<&Entry> {
+    fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<(u32, &Entry)> {
         let bits =
             self.filter.get((hash >> 58) as usize * 16 + ((hash >> 54) as usize & 15)).copied().unwrap_or(0);
         if bits & (1 << ((hash >> 48) & 63)) == 0 {
@@ -215,7 +235,7 @@ impl Index {
         let word = bytes.get(start..end)?;
         while let Some(entry) = self.entries.get(at as usize) {
             if entry.folded.as_bytes().eq_ignore_ascii_case(word) {
-                return Some(entry);
+                return Some((at, entry));
             }
             at = entry.next.wrapping_sub(1);
         }
@@ -333,16 +353,16 @@ impl Walk<'_, '_> {
                 && to == at
             {
                 let hash = hash_word(bytes, from, next);
-                if let Some(entry) = self.index.lookup(bytes, from, next, hash) {
-                    for (sentence, slot) in &entry.postings {
-                        sink.word(*sentence, *slot);
-                    }
+                if let Some((word, entry)) = self.index.lookup(bytes, from, next, hash)
+                    && !entry.postings.is_empty()
+                {
+                    sink.word(word, &entry.postings, &entry.triggers);
                 }
             }
             self.pair = Some((at, next));
             let hash = hash_word(bytes, at, next);
             let entry = self.index.lookup(bytes, at, next, hash);
-            self.token(entry, at, next, sink);
+            self.token(entry.map(|(_, entry)| entry), at, next, sink);
             return next;
         }
         if c.is_alphanumeric() {
@@ -374,12 +394,12 @@ impl Walk<'_, '_> {
         }
         let hash = hash_word(bytes, start, end);
         let entry = self.index.lookup(bytes, start, end, hash);
-        if let Some(entry) = entry {
-            for (sentence, slot) in &entry.postings {
-                sink.word(*sentence, *slot);
-            }
+        if let Some((word, entry)) = entry
+            && !entry.postings.is_empty()
+        {
+            sink.word(word, &entry.postings, &entry.triggers);
         }
-        self.token(entry, start, end, sink);
+        self.token(entry.map(|(_, entry)| entry), start, end, sink);
     }
 
     fn token(&mut self, entry: Option<&Entry>, start: usize, end: usize, sink: &mut impl Sink) {

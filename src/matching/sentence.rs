@@ -5,6 +5,7 @@
 //! instead of Y", although the words are the same.
 
 use super::{CLASS, WORD, is_cjk, is_wide_quote};
+use compact_str::CompactString;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
 
@@ -55,12 +56,13 @@ pub(crate) fn analyse(text: &str) -> Sentence {
     for word in &reading.words {
         if sentence.words.len() < MAX_SLOTS - 32
             && !is_stop(&word.text)
-            && !sentence.words.contains(&word.text)
+            && !sentence.words.iter().any(|known| *known == *word.text)
         {
-            sentence.words.push(word.text.clone());
+            sentence.words.push(word.text.to_string());
         }
-        if word.negated && !is_stop(&word.text) && !sentence.negated.contains(&word.text) {
-            sentence.negated.push(word.text.clone());
+        if word.negated && !is_stop(&word.text) && !sentence.negated.iter().any(|known| *known == *word.text)
+        {
+            sentence.negated.push(word.text.to_string());
         }
     }
     sentence.entities = entities;
@@ -73,8 +75,8 @@ pub(crate) fn analyse(text: &str) -> Sentence {
 /// One word as polarity sees it.
 #[derive(Debug)]
 pub(crate) struct Read {
-    /// Lower case.
-    pub(crate) text: String,
+    /// Lower case. Most words are short enough to need no memory of their own.
+    pub(crate) text: CompactString,
     /// Inside the scope of a negation.
     pub(crate) negated: bool,
 }
@@ -175,7 +177,7 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut out = Reading::default();
     let mut negated = false;
     let mut clause = 0;
-    let mut previous = String::new();
+    let mut previous = CompactString::default();
     let mut pair: Option<char> = None;
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -230,7 +232,13 @@ pub(crate) fn read(text: &str) -> Reading {
                 chars.next();
             }
             let raw = text.get(start..end).unwrap_or("");
-            let mut word = raw.to_lowercase();
+            let mut word = if raw.is_ascii() {
+                let mut word = CompactString::from(raw);
+                word.make_ascii_lowercase();
+                word
+            } else {
+                CompactString::from(raw.to_lowercase())
+            };
             let mut contraction = false;
             if raw.contains(['\'', '’']) {
                 word.retain(|c| !matches!(c, '\'' | '’'));
@@ -408,12 +416,11 @@ pub(crate) enum Stance {
 
 /// Compares polarity of a sentence with the unit of text that holds (some of) its words. `heading` is the heading the
 /// unit stands under: a list under "Never:" or "Constraints" carries the word for its items.
-pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: &str) -> Stance {
+pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: Heading) -> Stance {
     let unit = read(unit);
-    let heading = read_heading(heading);
     if sentence.negated.is_empty() {
         // Negated here, not in the fact: at least half of the matched words stand under a negation.
-        let matched = |word: &&Read| sentence.words.contains(&word.text);
+        let matched = |word: &&Read| sentence.words.iter().any(|known| *known == *word.text);
         let total = unit.words.iter().filter(matched).count();
         let negated = unit.words.iter().filter(|word| word.negated).filter(matched).count();
         if total > 0 && negated * 2 > total {
@@ -425,11 +432,11 @@ pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: &str) -> Stance {
         let mut allowed = false;
         let mut forbidden = false;
         for word in &unit.words {
-            if sentence.negated.contains(&word.text) {
+            if sentence.negated.iter().any(|known| *known == *word.text) {
                 seen += 1;
                 kept += usize::from(word.negated);
                 allowed |= !word.negated;
-            } else if word.negated && sentence.words.contains(&word.text) {
+            } else if word.negated && sentence.words.iter().any(|known| *known == *word.text) {
                 forbidden = true;
             }
         }

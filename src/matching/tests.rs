@@ -1,5 +1,5 @@
 use super::index::{Border, Index, Sink};
-use super::sentence::{Stance, analyse, entities, stance};
+use super::sentence::{Heading, Stance, analyse, entities, stance};
 use super::*;
 
 #[test]
@@ -137,7 +137,7 @@ struct Hits {
     phrases: Vec<(u32, usize, usize)>,
     suffixes: Vec<(u32, usize, usize)>,
     strays: Vec<String>,
-    words: Vec<(u32, u8)>,
+    words: Vec<(u32, Vec<u32>)>,
 }
 
 impl Sink for Hits {
@@ -145,8 +145,8 @@ impl Sink for Hits {
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
         self.phrases.push((phrase, start, end));
     }
-    fn word(&mut self, sentence: u32, slot: u8) {
-        self.words.push((sentence, slot));
+    fn word(&mut self, word: u32, sentences: &[u32], _triggers: &[u32]) {
+        self.words.push((word, sentences.to_vec()));
     }
     fn number(&mut self, _text: &str, _start: usize) {}
     fn suffix(&mut self, suffix: u32, _text: &str, start: usize, end: usize) {
@@ -265,7 +265,7 @@ fn polarity_has_a_scope() {
         ("mocks are forbidden in tests", "never use mocks in tests", Stance::Same),
         ("不要修改测试", "可以修改测试", Stance::Reversed),
     ] {
-        assert_eq!(stance(&analyse(fact), unit, ""), expected, "{fact} / {unit}");
+        assert_eq!(stance(&analyse(fact), unit, Heading::default()), expected, "{fact} / {unit}");
     }
 }
 
