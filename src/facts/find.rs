@@ -367,6 +367,8 @@ pub(super) struct Scratch {
     seen: Vec<u32>,
     /// Number of the unit.
     unit: u32,
+    /// Per sentence, the end of the prefix at which a message was last found to mention it.
+    told: Vec<MessageIdx>,
     /// Per sentence, the last unit that touched it and the entities seen in that.
     marks: Vec<(u32, u32)>,
     touched: Vec<u32>,
@@ -396,6 +398,7 @@ impl<'a> Walk<'a> {
     fn new(lookup: &'a Lookup, end: MessageIdx, facts: Option<&'a [Fact]>, scratch: &'a mut Scratch) -> Self {
         scratch.marks.resize(lookup.sentences.len(), (0, 0));
         scratch.seen.resize(lookup.index.words(), 0);
+        scratch.told.resize(lookup.sentences.len(), MessageIdx(0));
         let read = ((0, 0), Heading::default());
         Self { lookup, end, facts, scratch, unit: (0, 0), heading: (0, 0), read, record: false }
     }
@@ -481,6 +484,10 @@ impl<'a> Walk<'a> {
 
     fn judge_sentence(&mut self, number: u32, text: &str, start: usize, end: usize) {
         let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
+        // One mention in a message is enough.
+        if self.record && self.scratch.told.get(number as usize) == Some(&self.end) {
+            return;
+        }
         let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1);
         let total = needle.sentence.words.len() as u32;
         let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
@@ -511,6 +518,9 @@ impl<'a> Walk<'a> {
                 return;
             }
             if kept && !reversed {
+                if let Some(told) = self.scratch.told.get_mut(number as usize) {
+                    *told = self.end;
+                }
                 self.hit(fact, Match::Exact);
                 return;
             }

@@ -30,7 +30,7 @@ use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
-use regex::Regex;
+use regex::{Regex, RegexSet};
 use rustc_hash::FxHashMap;
 use sentences::Plain;
 use std::borrow::Cow;
@@ -429,4 +429,9 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
 /// Word borders are those of ASCII: a name right beside Chinese or Japanese text stands alone, and the search is faster.
 fn pattern(text: &str) -> Option<Regex> {
     Regex::new(&text.replace(r"\b", r"(?-u:\b)")).ok()
+}
+
+/// Several patterns of this module, tried in one pass.
+fn set(texts: &[&str]) -> Option<RegexSet> {
+    RegexSet::new(texts.iter().map(|text| text.replace(r"\b", r"(?-u:\b)"))).ok()
 }

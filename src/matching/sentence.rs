@@ -5,6 +5,7 @@
 //! instead of Y", although the words are the same.
 
 use super::{CLASS, WORD, is_cjk, is_wide_quote};
+use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::FxHashSet;
 use std::sync::LazyLock;
@@ -170,6 +171,54 @@ fn is_auxiliary(word: &str) -> bool {
 /// Words that end the scope of a negation.
 fn opens_clause(word: &str) -> bool {
     matches!(word, "but" | "however" | "unless" | "except" | "because" | "since" | "whereas" | "so")
+}
+
+/// Could [`read`] find a negation in the text? Every word and sign that negates holds one of these.
+fn may_negate(text: &str) -> bool {
+    static SIGNS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        AhoCorasick::builder()
+            .ascii_case_insensitive(true)
+            .build([
+                "no",
+                "n't",
+                "n’t",
+                "never",
+                "avoid",
+                "without",
+                "stop",
+                "refrain",
+                "exclud",
+                "dont",
+                "isnt",
+                "wont",
+                "forbid",
+                "prohibit",
+                "ban",
+                "against",
+                "instead",
+                "rather",
+                "disallow",
+                "reject",
+                "unacceptable",
+                "neither",
+                "不",
+                "勿",
+                "别",
+                "禁",
+                "无",
+                "没",
+                "非",
+                "未",
+                "莫",
+                "避",
+                "ない",
+                "ません",
+                "지 마",
+                "지 말",
+            ])
+            .ok()
+    });
+    SIGNS.as_ref().is_none_or(|signs| signs.is_match(text))
 }
 
 /// Reads the words of a unit with their polarity.
@@ -417,6 +466,11 @@ pub(crate) enum Stance {
 /// Compares polarity of a sentence with the unit of text that holds (some of) its words. `heading` is the heading the
 /// unit stands under: a list under "Never:" or "Constraints" carries the word for its items.
 pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: Heading) -> Stance {
+    // Nothing to turn round, and nothing in the unit that could.
+    let polar = !sentence.negated.is_empty() || sentence.limiting || sentence.must;
+    if !polar && !may_negate(unit) {
+        return Stance::Same;
+    }
     let unit = read(unit);
     if sentence.negated.is_empty() {
         // Negated here, not in the fact: at least half of the matched words stand under a negation.

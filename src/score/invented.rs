@@ -80,6 +80,18 @@ impl<'a> Occurrences<'a> {
     }
 }
 
+/// ASCII characters between tokens: white space, quotes, brackets, list marks.
+const SEPARATES: [bool; 128] = {
+    let mut table = [false; 128];
+    let marks = b" \t\n\r\x0b\x0c\"'`<>()[]{},;|*";
+    let mut at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// Tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
 fn candidates(line: &str) -> Vec<&str> {
     let line = line.trim();
@@ -87,7 +99,7 @@ fn candidates(line: &str) -> Vec<&str> {
         let quoted = quoted.trim().trim_end_matches('…');
         return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
     }
-    line.split(|c: char| c.is_whitespace() || "\"'`<>()[]{},;|*".contains(c) || !c.is_ascii())
+    line.split(|c: char| !c.is_ascii() || SEPARATES[c as usize & 127])
         .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
         .filter(|token| is_path(token) || is_hex(token) || token.contains("://"))
         .collect()

@@ -1,6 +1,7 @@
 //! Values: a number with its key or its unit.
 
 use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
+use aho_corasick::AhoCorasick;
 
 /// A value in prose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -280,10 +281,25 @@ static WIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// The words that limits, rates and codes are told by: a look before the patterns that read them.
+static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .build([
+            "most", "least", "up to", "more", "less", "fewer", "max", "min", "limit", "per ", "each ",
+            "every ", " a ", " an ", "exit", "status", "http",
+        ])
+        .ok()
+});
+
 /// Limits ("at most 20 processes", "3 attempts at most"), codes ("exit code 2", "status 404") and their like in Chinese
 /// and Japanese. The number with its noun is the value; a bare integer never is.
 fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     let mut out = Vec::new();
+    let told = WORDS.as_ref().is_none_or(|words| words.is_match(unit));
+    if !told && unit.is_ascii() {
+        return out;
+    }
     let mut push = |start: usize, end: usize, number: &str, phrases: Vec<String>| {
         if !taken.iter().any(|(from, to)| start < *to && *from < end) {
             taken.push((start, end));

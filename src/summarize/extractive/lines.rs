@@ -193,6 +193,9 @@ fn abbreviated(before: &str) -> bool {
 
 /// One clean line: emphasis, control and direction characters and escape sequences gone, blanks collapsed.
 pub(super) fn clean(text: &str) -> String {
+    if is_clean(text) {
+        return text.trim().to_owned();
+    }
     let mut out = String::with_capacity(text.len().min(1 << 12));
     let mut quoted = false;
     let mut blank = true;
@@ -234,6 +237,16 @@ pub(super) fn clean(text: &str) -> String {
     }
     out.truncate(out.trim_end().len());
     out
+}
+
+/// Plain text without anything to take out: most lines.
+fn is_clean(text: &str) -> bool {
+    let mut before = b'x';
+    text.bytes().all(|byte| {
+        let plain = matches!(byte, b' '..=b'~') && byte != b'*' && !(byte == b' ' && before == b' ');
+        before = byte;
+        plain
+    })
 }
 
 /// Drops the rest of a terminal escape sequence.

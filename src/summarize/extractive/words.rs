@@ -192,9 +192,8 @@ pub(super) fn look(text: &str) -> Look {
     let mut position = 0u32;
     for chunk in text.split_whitespace() {
         let was_quoted = quoted;
-        if chunk.bytes().filter(|byte| *byte == b'`').count() % 2 == 1 {
-            quoted = !quoted;
-        }
+        let ticks = chunk.bytes().filter(|byte| *byte == b'`').count();
+        quoted ^= ticks % 2 == 1;
         let word = chunk.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%-".contains(c)));
         let word = word.trim_end_matches('-');
         if word.is_empty() {
@@ -205,7 +204,7 @@ pub(super) fn look(text: &str) -> Look {
             position += 1;
             continue;
         }
-        let in_code = was_quoted || quoted || chunk.contains('`');
+        let in_code = was_quoted || quoted || ticks > 0;
         let hashed = hash(word);
         let cues = CUES.get(&hashed).copied().unwrap_or_default();
         if !in_code {
@@ -300,11 +299,7 @@ fn has_name(word: &str) -> bool {
 
 /// Paths, identifiers, flags, constants.
 fn is_code(word: &str) -> bool {
-    if word.contains(['_', '=', '$', '@'])
-        || word.contains("::")
-        || word.contains("()")
-        || word.starts_with("--")
-    {
+    if word.starts_with("--") {
         return true;
     }
     let mut inner_slash = false;
@@ -315,6 +310,9 @@ fn is_code(word: &str) -> bool {
     let mut before = ' ';
     for c in word.chars() {
         match c {
+            '_' | '=' | '$' | '@' => return true,
+            ':' if before == ':' => return true,
+            ')' if before == '(' => return true,
             '/' => inner_slash = true,
             '.' if before.is_alphanumeric() => inner_dot = true,
             _ => {}

@@ -4,58 +4,81 @@
 //! choice that was offered; a named parameter that the user fixes. What is open, denied, hypothetical or the agent's next
 //! step settles nothing.
 
-use super::super::{LazyLock, Regex, is_cjk, pattern, values};
+use super::super::{LazyLock, Regex, RegexSet, is_cjk, pattern, set, values};
 use super::constraint::is_lifting;
 use super::{OBLIGES, Plain, STATES, contains_any, has_word, is_imperative, is_open, is_reported, words};
 use crate::facts::Author;
 
-static DECIDED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)",
-    )
-});
-static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b",
-    )
-});
+const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)";
+const PARTICIPLE_FORM: &str =
+    r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 /// "B it is", "so that one is out", "option 2, agreed".
-static VERDICT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|\bagreed(?:$|[.!])|^agreed[,:] ",
-    )
+const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|\bagreed(?:$|[.!])|^agreed[,:] ";
+const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ";
+const USER_CHOICE_FORM: &str = r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b";
+const REASON_FORM: &str = r"\bbecause\b|\bsince\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
+/// How the product is to be, said of a part of it.
+const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
+/// A default that is no number.
+const DEFAULT_FORM: &str = r"\bdefaults?(?: is| to|:)? [/'.~]\S";
+
+/// All forms at once: most sentences have none, and one look tells.
+static FORMS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
+    set(&[
+        DECIDED_FORM,
+        PARTICIPLE_FORM,
+        VERDICT_FORM,
+        CONTRAST_FORM,
+        USER_CHOICE_FORM,
+        REASON_FORM,
+        PLACED_FORM,
+        DEFAULT_FORM,
+    ])
 });
+
+/// Which forms a sentence may have.
+#[derive(Debug, Clone, Copy, Default)]
+struct Forms {
+    decided: bool,
+    participle: bool,
+    verdict: bool,
+    contrast: bool,
+    user_choice: bool,
+    reason: bool,
+    placed: bool,
+    default: bool,
+}
+
+impl Forms {
+    fn of(lower: &str) -> Self {
+        let Some(found) = FORMS.as_ref().map(|set| set.matches(lower)) else { return Self::default() };
+        Self {
+            decided: found.matched(0),
+            participle: found.matched(1),
+            verdict: found.matched(2),
+            contrast: found.matched(3),
+            user_choice: found.matched(4),
+            reason: found.matched(5),
+            placed: found.matched(6),
+            default: found.matched(7),
+        }
+    }
+}
+
+static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(PARTICIPLE_FORM));
 /// One thing against another.
-static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ",
-    )
-});
-static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b",
-    )
-});
+static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(CONTRAST_FORM));
 /// Somebody of the conversation did, does or will do something to the work: person, auxiliaries, adverbs, verb.
 static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"\b(?:i|we)(?:'ll|'ve|'m|'re| will| have| am| are)?(?: (?:also|now|therefore|only|still|deliberately|just|simply|then|intentionally|not|instead))* ([a-z]+)\b",
     )
 });
-/// A default that is no number.
-static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bdefaults?(?: is| to|:)? [/'.~]\S"));
-/// How the product is to be, said of a part of it.
-static PLACED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b"));
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"\bnow (?:[a-z]+s|use|take|are|default|return|live|go)\b|\b(?:is|are) still\b")
 });
 /// Why.
-static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\bbecause\b|\bsince\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b",
-    )
-});
+static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(REASON_FORM));
 
 /// Stems of verbs that change the work. What the agent reads, runs or looks at is a step, not a choice.
 const MAKING: &[&str] = &[
@@ -173,45 +196,47 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
         return false;
     }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
-    let verdict = VERDICT.as_ref().is_some_and(|rule| rule.is_match(&plain.lower));
-    chooses(plain, author, offer)
+    let forms = Forms::of(&plain.lower);
+    chooses(plain, forms, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
-        && !(is_open(&plain.lower, sentence) && (!verdict || sentence.ends_with(['?', '？'])))
+        && !(is_open(&plain.lower, sentence) && (!forms.verdict || sentence.ends_with(['?', '？'])))
         && !leaves_open(&plain.lower)
         && (author == Author::Agent && makes(&plain.lower) || !is_reported(&plain.lower))
 }
 
 /// The words and forms of a choice.
-fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
+fn chooses(plain: &Plain<'_>, forms: Forms, author: Author, offer: Option<&str>) -> bool {
     let lower = plain.lower.as_str();
-    let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(lower));
     if plain.sentence.chars().any(is_cjk) && chooses_cjk(plain.sentence, author) {
         return true;
     }
-    if is(&DECIDED) || own_participle(lower) || is(&VERDICT) {
+    if forms.decided || forms.verdict || forms.participle && own_participle(lower) {
         return !steps(lower);
     }
     match author {
         Author::User => {
-            is(&USER_CHOICE)
+            forms.user_choice
                 || is_lifting(lower)
-                || contrast(lower).is_some_and(|at| {
-                    // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
-                    plain.directs()
-                        || lower.get(at..).is_some_and(|rest| {
-                            rest.trim_start_matches(|c: char| !c.is_alphanumeric())
-                                .strip_prefix("not ")
-                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-                        })
-                })
-                || fixes_parameter(plain)
+                || forms.contrast
+                    && contrast(lower).is_some_and(|at| {
+                        // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
+                        plain.directs()
+                            || lower.get(at..).is_some_and(|rest| {
+                                rest.trim_start_matches(|c: char| !c.is_alphanumeric())
+                                    .strip_prefix("not ")
+                                    .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                            })
+                    })
+                || fixes_parameter(plain, forms)
                 || offer.is_some_and(|offer| answers(lower, offer))
-                || is(&PLACED) && explains(lower)
+                || forms.placed && explains(lower)
         }
         _ => {
-            makes(lower)
-                || contrasts_work(plain)
-                || is(&PLACED) && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
+            (forms.reason || forms.contrast) && makes(lower)
+                || forms.contrast && contrasts_work(plain)
+                || forms.placed
+                    && explains(lower)
+                    && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
                 || lower.contains(" should ") && lower.contains(" so that ")
         }
     }
@@ -316,7 +341,7 @@ fn steps(lower: &str) -> bool {
 }
 
 /// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
-fn fixes_parameter(plain: &Plain<'_>) -> bool {
+fn fixes_parameter(plain: &Plain<'_>, forms: Forms) -> bool {
     let made = ["make it ", "make that ", "set it to ", "let it be ", "change it to ", "use ", "take "]
         .iter()
         .any(|order| {
@@ -324,7 +349,7 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
                 clause.strip_prefix(order).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         });
-    if made || DEFAULT.as_ref().is_some_and(|rule| rule.is_match(&plain.lower)) && plain.directs() {
+    if made || forms.default && plain.directs() {
         return true;
     }
     if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
