@@ -362,7 +362,7 @@ pub(crate) struct Quantity {
 }
 
 /// Spellings of units, sorted by nothing: each maps to one spelling. A unit of a single letter is taken only when
-/// written right after the digits, except `s`, `h`, `d` and `B`. `20m` is minutes, as tools write it.
+/// written right after the digits, except `s`, `h`, `d`, `m` and `B`.
 const UNITS: &[(&str, &str)] = &[
     ("ms", "ms"),
     ("msec", "ms"),
@@ -386,7 +386,6 @@ const UNITS: &[(&str, &str)] = &[
     ("秒", "s"),
     ("min", "min"),
     ("mins", "min"),
-    ("m", "min"),
     ("minute", "min"),
     ("minutes", "min"),
     ("分钟", "min"),
@@ -455,6 +454,17 @@ const UNITS: &[(&str, &str)] = &[
     ("cent", "cents"),
     ("degrees", "°"),
     ("°C", "°C"),
+    ("x", "x"),
+    ("meters", "m"),
+    ("metres", "m"),
+    ("meter", "m"),
+    ("metre", "m"),
+    ("degree", "°"),
+    ("°", "°"),
+    ("hPa", "hPa"),
+    ("kW", "kW"),
+    ("kWh", "kWh"),
+    ("kg", "kg"),
     ("km", "km"),
     ("mm", "mm"),
     ("cm", "cm"),
@@ -472,8 +482,12 @@ const UNITS: &[(&str, &str)] = &[
 ];
 
 fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
-    if matches!(word, "k" | "K" | "M" | "m") && !attached {
+    if matches!(word, "k" | "K" | "M" | "x") && !attached {
         return None;
+    }
+    // `20m` is minutes, as tools write it; `20 m` is metres.
+    if word == "m" {
+        return Some(if attached { "min" } else { "m" });
     }
     UNITS.iter().find(|(spelling, _)| *spelling == word).map(|(_, unit)| *unit)
 }

@@ -46,6 +46,13 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "❯ ",
         ") [",
         "____ ",
+        "Failed",
+        "Sanitizer",
+        "Assertion ",
+        "terminate called",
+        "undefined reference",
+        "(fail)",
+        "rspec ./",
     ])
     .ok()
 });
@@ -80,6 +87,18 @@ static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^\s+(?:❯ (\S+ > \S.*?)|[0-9]+\) (\[[^\]]+\] › \S+:[0-9]+:[0-9]+ › .+?))(?:\s+[0-9.]+ ?m?s)?(?:\s*─+)?\s*$",
+    )
+});
+// googletest, ctest, gradle, surefire, dotnet, mocha and rspec, phpunit, nextest, bun.
+static RUNNERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?)$",
+    )
+});
+// Sanitizers, C assertions, uncaught C++ exceptions, linkers.
+static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^==[0-9]+==\s?ERROR: (\w+Sanitizer: \S+)|(Assertion [`'].+' failed)|^(terminate called after throwing an instance of '[^']+')|(undefined reference to [`'].+'))",
     )
 });
 // ruff, flake8, pylint, shellcheck: a code and what it says.
@@ -358,6 +377,14 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = FAILING.as_ref()?.captures(line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
+    if let Some(found) = RUNNERS.as_ref()?.captures(line) {
+        let name = found.iter().skip(1).flatten().next()?.as_str();
+        // "2 tests FAILED" counts.
+        return name.bytes().any(|byte| byte.is_ascii_alphabetic()).then(|| test(name.trim()));
+    }
+    if let Some(found) = NATIVE.as_ref()?.captures(line) {
+        return Some(whole(found.iter().skip(1).flatten().next()?.as_str()));
+    }
     if let Some(found) = NESTED.as_ref()?.captures(line) {
         let name = found.get(1).or_else(|| found.get(2))?.as_str();
         return Some(test(name.trim()));
@@ -528,6 +555,14 @@ mod tests {
         check("a.c:12:5: error: expected ';' before 'x'", &["error: expected ';' before 'x'"]);
         check("fatal: not a git repository", &["fatal: not a git repository"]);
         check("bash: foo: command not found", &["foo: command not found"]);
+        check("[  FAILED  ] TileTest.Nodata (0 ms)", &["TileTest.Nodata"]);
+        check("  3 - tile_test (Failed)", &["tile_test"]);
+        check("PriceTest > sharesAddUp() FAILED", &["PriceTest > sharesAddUp"]);
+        check("a.out: a.c:3: main: Assertion `x > 0' failed.", &["Assertion `x > 0' failed"]);
+        check(
+            "==12==ERROR: AddressSanitizer: heap-use-after-free on address 0x1",
+            &["AddressSanitizer: heap-use-after-free"],
+        );
         check("error: found 2 errors", &[]);
         check(
             "a.ts(1,2): error TS2322: Type '{ a: number; b: string }' is bad. See it.",

@@ -9,12 +9,12 @@ use super::{Plain, contains_any, is_open, is_reported, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|needs? to (?:stay|remain|keep|be kept|support|match|survive)|has to|have to|off[- ]limits|(?:i|we) (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|(?:i|we) (?:don't|do not) want)\b",
     )
 });
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|max(?:imum)?(?: of)?|up to|under|below) [0-9]|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
+        r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|above|within|max(?:imum)?(?: of)?|up to|under|below) [0-9]|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
     )
 });
 /// "12m, not 20m".
@@ -238,7 +238,18 @@ fn is_report(lower: &str) -> bool {
             "have to admit",
             "i have to",
             "i had to",
-            "we have to",
+            "whether ",
+            "i need to",
+            "we need to",
+            "you need to know",
+            "no need to",
+            "don't need to",
+            "doesn't need to",
+            "does not need to",
+            "do not need to",
+            "need to go",
+            "have to go",
+            "have to leave",
             "we'll have to",
             "will have to",
             "i'll have to",

@@ -16,7 +16,7 @@ const PARTICIPLE_FORM: &str =
 const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|\bagreed(?:$|[.!])|^agreed[,:] ";
 const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ";
 const USER_CHOICE_FORM: &str = r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b";
-const REASON_FORM: &str = r"\bbecause\b|\bsince\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
+const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+ (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
 /// How the product is to be, said of a part of it.
 const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
 /// A default that is no number.
@@ -80,7 +80,7 @@ static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Why.
 static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(REASON_FORM));
 
-/// Stems of verbs that change the work. What the agent reads, runs or looks at is a step, not a choice.
+/// Stems of verbs that say at the head of a sentence that the work was changed: "Switched to X instead of Y".
 const MAKING: &[&str] = &[
     "accept",
     "add",
@@ -188,6 +188,124 @@ const MAKING: &[&str] = &[
     "group",
 ];
 
+/// Stems of verbs by which somebody works or thinks rather than makes: the agent's steps and views.
+const STEPPING: &[&str] = &[
+    "a",
+    "afraid",
+    "all",
+    "am",
+    "an",
+    "appreciate",
+    "ask",
+    "assume",
+    "at",
+    "be",
+    "been",
+    "believe",
+    "both",
+    "browse",
+    "can",
+    "check",
+    "confirm",
+    "continue",
+    "could",
+    "debug",
+    "did",
+    "do",
+    "does",
+    "don't",
+    "done",
+    "examine",
+    "expect",
+    "explore",
+    "fall",
+    "feel",
+    "fell",
+    "find",
+    "fine",
+    "found",
+    "get",
+    "glad",
+    "go",
+    "got",
+    "grep",
+    "guess",
+    "had",
+    "happy",
+    "has",
+    "hav",
+    "have",
+    "hope",
+    "in",
+    "inspect",
+    "investigat",
+    "kick",
+    "know",
+    "learn",
+    "like",
+    "list",
+    "look",
+    "may",
+    "mean",
+    "might",
+    "monitor",
+    "must",
+    "need",
+    "not",
+    "notic",
+    "now",
+    "observ",
+    "on",
+    "open",
+    "proceed",
+    "ran",
+    "re",
+    "read",
+    "ready",
+    "recall",
+    "recogniz",
+    "remember",
+    "report",
+    "reproduc",
+    "review",
+    "run",
+    "s",
+    "saw",
+    "say",
+    "see",
+    "should",
+    "skim",
+    "so",
+    "sorry",
+    "spot",
+    "start",
+    "suggest",
+    "sure",
+    "suspect",
+    "test",
+    "the",
+    "think",
+    "thought",
+    "to",
+    "too",
+    "tri",
+    "try",
+    "understand",
+    "updat",
+    "verif",
+    "verify",
+    "view",
+    "wait",
+    "want",
+    "was",
+    "watch",
+    "went",
+    "were",
+    "will",
+    "wonder",
+    "would",
+];
+
 /// Settles the sentence a choice? `offer`: where it is the first after a question of the other side, the lower-case text
 /// of that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
@@ -229,7 +347,7 @@ fn chooses(plain: &Plain<'_>, forms: Forms, author: Author, offer: Option<&str>)
                     })
                 || fixes_parameter(plain, forms)
                 || offer.is_some_and(|offer| answers(lower, offer))
-                || forms.placed && explains(lower)
+                || (forms.placed || has_word(lower, OBLIGES) && forms.reason) && explains(lower)
         }
         _ => {
             (forms.reason || forms.contrast) && makes(lower)
@@ -255,7 +373,7 @@ fn makes(lower: &str) -> bool {
         && MAKES.as_ref().is_some_and(|makes| {
             makes.captures_iter(lower).any(|found| {
                 let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
-                let made = MAKING.contains(&verb.as_str()) || MAKING.contains(&stem(verb.as_str()));
+                let made = !STEPPING.contains(&verb.as_str()) && !STEPPING.contains(&stem(verb.as_str()));
                 let doing = verb.as_str().ends_with("ing")
                     && !matches!(
                         stem(verb.as_str()),
