@@ -542,6 +542,10 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         number.push_str(text.get(from..end)?);
     }
     let raw = text.get(at..end)?.to_owned();
+    // The last group of `10 000`.
+    if raw.starts_with("00") {
+        return None;
+    }
     let mut quantity = Quantity { raw, number, raw_unit: String::new(), unit: "", start: at, end };
     let blank = usize::from(bytes.get(end) == Some(&b' '));
     if bytes.get(end + blank) == Some(&b'%') {

@@ -31,7 +31,7 @@ use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use regex::{Regex, RegexSet};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use sentences::Plain;
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -52,6 +52,10 @@ pub(super) struct Collector {
     known: FxHashMap<(FactClass, String), usize>,
     /// Latest value of each key.
     keys: FxHashMap<String, usize>,
+    /// Wordings of limits, rates and codes so far.
+    settings: FxHashSet<String>,
+    /// Values by amount, each with its key (empty for none).
+    amounts: FxHashMap<(String, &'static str), Vec<(String, usize)>>,
     request: Option<usize>,
     request_at: Option<MessageIdx>,
     /// Who spoke last and offered a choice, and the lower-case paragraph of it.
@@ -162,6 +166,7 @@ impl Collector {
                 None => found.extend(errors::refusal(&result.text)),
             }
         }
+        errors::merge(&mut found);
         for error in found {
             self.error(error, Author::Tool, at);
         }
@@ -224,13 +229,28 @@ impl Collector {
     fn value(&mut self, found: values::Found, author: Author, at: MessageIdx) {
         let text = found.canonical();
         if !found.phrases.is_empty() {
+            // "改成 5" after "上限 5": the same setting in other words.
+            if self.settings.contains(&text) {
+                return;
+            }
+            self.settings.extend(found.phrases.iter().cloned());
             let form = Form::Atom { surfaces: found.phrases, border: Border::Word, label: None };
             self.add(FactClass::Value, text, author, at, false, form);
             return;
         }
+        let amount = values::amount(&found.number);
         let Some(key) = found.key else {
+            // The same amount again, with or without its key, is a mention.
+            if amount.as_ref().is_some_and(|amount| self.amounts.contains_key(amount))
+                || self.counted(&found.number)
+            {
+                return;
+            }
             let form = Form::Value { key: None, number: found.number };
-            self.add(FactClass::Value, text, author, at, false, form);
+            let index = self.add(FactClass::Value, text, author, at, false, form);
+            if let (Some(amount), Some(index)) = (amount, index) {
+                self.amounts.entry(amount).or_default().push((String::new(), index));
+            }
             return;
         };
         let slot = key.to_lowercase();
@@ -241,12 +261,43 @@ impl Collector {
         {
             return;
         }
+        // Under another name of the key: "10 minutes" and `retry_after_cap = 600 s`.
+        let known = amount.as_ref().and_then(|amount| {
+            let same =
+                |(other, _): &&mut (String, usize)| other.is_empty() || values::share_word(other, &slot);
+            let (name, index) = self.amounts.get_mut(amount)?.iter_mut().find(same)?;
+            // The first key takes an amount that had none.
+            if name.is_empty() {
+                name.clone_from(&slot);
+            }
+            Some(*index)
+        });
+        if let Some(index) = known
+            && !self.keys.contains_key(&slot)
+        {
+            self.keys.insert(slot, index);
+            return;
+        }
         // The same key may come back to a former number: that is a new fact.
         self.known.remove(&(FactClass::Value, text.clone()));
         let form = Form::Value { key: Some(key), number: found.number };
         if let Some(index) = self.add(FactClass::Value, text, author, at, false, form) {
+            if let Some(amount) = amount {
+                self.amounts.entry(amount).or_default().push((slot.clone(), index));
+            }
             self.keys.insert(slot, index);
         }
+    }
+
+    /// "5 attempts" where `max_attempts` is 5 already.
+    fn counted(&self, number: &Quantity) -> bool {
+        matches!(number.unit, "retries" | "attempts")
+            && self.keys.iter().any(|(key, index)| {
+                key.contains(number.unit)
+                    && self.drafts.get(*index).is_some_and(|draft| {
+                        matches!(&draft.form, Form::Value { number: known, .. } if known.number == number.number)
+                    })
+            })
     }
 
     fn sentence(&mut self, class: FactClass, sentence: &str, author: Author, at: MessageIdx) {

@@ -300,6 +300,60 @@ fn a_renamed_file_is_known_by_its_new_name() {
 }
 
 #[test]
+fn a_file_made_anew_at_the_path_of_a_moved_one_has_the_name_to_itself() {
+    let set = facts_of(
+        r#"
+        U: Split the module please
+        call Read {"file_path":"/repo/src/query/mod.rs"}
+        R ok: x
+        call Bash {"command":"git mv src/query/mod.rs src/query/term.rs"}
+        R ok:
+        call Write {"file_path":"/repo/src/query/mod.rs","content":"mod term;"}
+        R ok: done
+        "#,
+    );
+    let (old, new) = (id_of(&set, "/repo/src/query/term.rs"), id_of(&set, "/repo/src/query/mod.rs"));
+    for text in ["- src/query/mod.rs", "/repo/src/query/mod.rs"] {
+        assert_eq!(set.find(text, END).get(new), Match::Exact, "{text}");
+        assert_eq!(set.find(text, END).get(old), Match::Degraded, "{text}");
+    }
+}
+
+#[test]
+fn an_amount_said_again_is_one_fact() {
+    let set = facts_of(
+        r"
+        U: Use 10 minutes as the cap please
+        A: `retry_after_cap` is 600 s now; the cap of 10 min holds. The lookup timeout is 600 s as well.
+        ",
+    );
+    let values: Vec<&str> = set
+        .facts
+        .iter()
+        .filter(|fact| fact.class == FactClass::Value)
+        .map(|fact| fact.value.as_str())
+        .collect();
+    assert_eq!(values, ["10 minutes", "lookup timeout = 600 s"]);
+}
+
+#[test]
+fn what_a_person_says_in_declining_a_call_is_theirs() {
+    let set = facts_of(
+        r#"
+        U: Clean the signature up
+        call Edit {"file_path":"/repo/a.rs","old_string":"x","new_string":"y"}
+        R fail: The user doesn't want to proceed with this tool use. To tell you how to proceed, the user said: never change the signature
+        call Bash {"command":"scp a b:"}
+        R fail: The user doesn't want to proceed with this tool use.
+        "#,
+    );
+    let of = |class: FactClass| set.facts.iter().filter(|fact| fact.class == class).count();
+    assert_eq!(of(FactClass::Constraint), 1);
+    assert_eq!(of(FactClass::Command), 0, "what was declined was not run");
+    assert_eq!(of(FactClass::Error), 0);
+}
+
+#[test]
 fn file_states_follow_results_not_calls() {
     let set = facts_of(
         r#"

@@ -1,8 +1,8 @@
 //! The extractor against hand labels: precision and recall per class, on sessions it was built with an eye on and on
 //! sessions kept for the end.
 //!
-//! The labels were made by readers who saw only the sessions and the definitions of the classes, before the extractor
-//! first ran on them. A label and a fact agree when they are of one class and one says the other: see [`agree`].
+//! The labels follow `fixtures/LABELLING.md`; their readers saw that page and the sessions only. A label and a fact agree
+//! when they are of one class and one says the other (see [`agree`]); each answers one other at most (see [`pair`]).
 
 use compactor::facts::{FactClass, FactSet, State};
 use compactor::ingest::ingest;
@@ -154,6 +154,9 @@ fn agree(class: &str, label: &str, value: &str, same_line: bool) -> bool {
                     .collect()
             };
             let number = !numbers(&a).is_disjoint(&numbers(&b));
+            let tight = |text: &str| text.replace(' ', "");
+            let contained =
+                contained || tight(&label).contains(&tight(&value)) || tight(&value).contains(&tight(&label));
             contained || number && (same_line || shared > 1)
         }
         _ => contained,
@@ -221,17 +224,16 @@ fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut 
         };
         tally.labels += wanted.len();
         tally.extracted += found.len();
-        for label in &wanted {
-            if found.iter().any(|fact| same(label, fact)) {
-                tally.found += 1;
-            } else {
+        let pairs = pair(&wanted, &found, same);
+        tally.found += pairs.len();
+        tally.right += pairs.len();
+        for (at, label) in wanted.iter().enumerate() {
+            if !pairs.iter().any(|(left, _)| *left == at) {
                 tally.missed.push(format!("{name}:{} {}", label.line, label.text));
             }
         }
-        for fact in &found {
-            if wanted.iter().any(|label| same(label, fact)) {
-                tally.right += 1;
-            } else {
+        for (at, fact) in found.iter().enumerate() {
+            if !pairs.iter().any(|(_, right)| *right == at) {
                 tally.wrong.push(format!("{name}:{} {}", fact.line, fact.value));
             }
         }
@@ -261,6 +263,31 @@ fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut 
     tally.right += truth.intersection(&found).count();
     tally.missed.extend(truth.difference(&found).map(|(path, state)| format!("{name}: {state} {path}")));
     tally.wrong.extend(found.difference(&truth).map(|(path, state)| format!("{name}: {state} {path}")));
+}
+
+/// Pairs labels with facts, each at most once: the same words first, then those of one line, then the rest.
+fn pair(
+    wanted: &[&FactLabel],
+    found: &[&compactor::facts::Fact],
+    same: impl Fn(&FactLabel, &compactor::facts::Fact) -> bool,
+) -> Vec<(usize, usize)> {
+    let mut pairs: Vec<(usize, usize)> = Vec::new();
+    for round in 0..3 {
+        for (left, label) in wanted.iter().enumerate() {
+            if pairs.iter().any(|(taken, _)| *taken == left) {
+                continue;
+            }
+            let fits = |fact: &compactor::facts::Fact| match round {
+                0 => plain(&label.text) == plain(&fact.value),
+                1 => label.line == fact.line && same(label, fact),
+                _ => same(label, fact),
+            };
+            let free = |at: &usize| !pairs.iter().any(|(_, taken)| taken == at);
+            let place = (0..found.len()).filter(free).find(|at| fits(found[*at]));
+            pairs.extend(place.map(|right| (left, right)));
+        }
+    }
+    pairs
 }
 
 fn tallies(held_out: bool) -> BTreeMap<String, Tally> {
@@ -294,18 +321,32 @@ fn table(tallies: &BTreeMap<String, Tally>) -> String {
     out
 }
 
-/// Precision and recall that were reached per class, rounded down: what is below them got worse.
+/// Precision and recall that were reached per class, rounded down to 0.05: what is below them got worse.
 const REACHED: [(&str, f64, f64); 10] = [
+    ("check", 0.95, 0.95),
+    ("command", 0.95, 0.95),
+    ("constraint", 0.95, 0.95),
+    ("decision", 0.90, 0.80),
+    ("error", 0.95, 0.90),
+    ("file", 1.0, 1.0),
+    ("identifier", 0.95, 0.95),
+    ("request", 0.95, 0.95),
+    ("todo", 0.95, 0.95),
+    ("value", 0.90, 0.90),
+];
+
+/// The same on the sessions kept for the end.
+const KEPT: [(&str, f64, f64); 10] = [
     ("check", 0.95, 0.90),
     ("command", 0.95, 0.95),
-    ("constraint", 0.80, 0.70),
-    ("decision", 0.85, 0.30),
-    ("error", 0.90, 0.65),
-    ("file", 1.0, 1.0),
-    ("identifier", 0.90, 0.55),
+    ("constraint", 0.90, 0.80),
+    ("decision", 0.85, 0.55),
+    ("error", 0.90, 0.80),
+    ("file", 0.95, 0.95),
+    ("identifier", 0.95, 0.95),
     ("request", 0.85, 0.85),
-    ("todo", 0.85, 0.80),
-    ("value", 0.80, 0.55),
+    ("todo", 0.95, 0.95),
+    ("value", 0.75, 0.70),
 ];
 
 #[test]
@@ -329,16 +370,18 @@ fn facts_agree_with_the_labels() {
     }
 }
 
-/// On the sessions kept for the end: at least 0.80 for the classes that are exact by construction.
 #[test]
 fn facts_agree_with_the_labels_kept_for_the_end() {
     let tallies = tallies(true);
     eprintln!("{}", table(&tallies));
-    for class in ["check", "command", "file", "todo"] {
+    for (class, least_precision, least_recall) in KEPT {
         let tally = &tallies[class];
         let (precision, recall) = (tally.precision(), tally.recall());
         // Only the figures: a failure must not show what nobody is to look at.
-        assert!(precision >= 0.80 && recall >= 0.80, "{class}: {precision:.3}/{recall:.3}");
+        assert!(
+            precision >= least_precision && recall >= least_recall,
+            "{class}: {precision:.3}/{recall:.3}"
+        );
     }
 }
 

@@ -14,6 +14,8 @@ pub(in crate::facts) struct Found {
     pub(in crate::facts) other: Vec<String>,
     /// The class alone, where it says less than the whole.
     pub(in crate::facts) label: Option<String>,
+    /// It is the name of a failing test.
+    pub(in crate::facts) test: bool,
 }
 
 /// Longest head of a message, in characters.
@@ -42,7 +44,6 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
         "● ",
         ".go:",
         "Permission denied",
-        "DATA RACE",
         "❯ ",
         ") [",
         "____ ",
@@ -111,7 +112,6 @@ static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 static DENIED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^.*?(\S+): Permission denied$"));
-static RACE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^WARNING: (DATA RACE)$"));
 static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
 static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -144,6 +144,8 @@ fn is_total(message: &str) -> bool {
         "test run failed",
         "errors generated",
         "errors were emitted",
+        "please commit",
+        "test result:",
     ]
     .iter()
     .any(|total| lower.contains(total))
@@ -275,10 +277,32 @@ pub(in crate::facts) fn declined(line: &str) -> bool {
     line.starts_with("The user ") || line.contains("rejected by user") || line.contains("declined by user")
 }
 
+/// Takes out of one output what another of its errors says: the short name of a failing test beside the long one, the
+/// panic of a failing test.
+pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
+    let names: Vec<String> = found.iter().map(|error| error.value.clone()).collect();
+    let failing = found.iter().any(|error| error.test);
+    let mut at = 0;
+    found.retain(|error| {
+        let place = at;
+        at += 1;
+        if failing && error.value.starts_with("panic: ") {
+            return false;
+        }
+        // `file > suite > name` and `suite > name`, `file::name` and `name`: the longer one stays.
+        !names.iter().enumerate().any(|(other, name)| {
+            other != place
+                && name
+                    .strip_suffix(error.value.as_str())
+                    .is_some_and(|head| head.ends_with("::") || head.ends_with(" > ") || head.ends_with("› "))
+        })
+    });
+}
+
 /// An error that is its message.
 fn whole(message: &str) -> Found {
     let head = head(message);
-    Found { value: head, other: Vec::new(), label: None }
+    Found { value: head, other: Vec::new(), label: None, test: false }
 }
 
 /// Errors in prose: what the user pastes is read like output, what the agent writes only when it names exception and
@@ -358,7 +382,7 @@ fn coded(code: &str, message: &str) -> Option<Found> {
     let value = format!("{code}: {head}");
     // rustc writes `error[E0502]: m`, others quote `E0502: m` or the message alone beside the code.
     let other = vec![format!("{code}]: {head}")];
-    Some(Found { value, other, label: Some(code.to_owned()) })
+    Some(Found { value, other, label: Some(code.to_owned()), test: false })
 }
 
 fn classed(class: &str, message: &str) -> Option<Found> {
@@ -366,7 +390,12 @@ fn classed(class: &str, message: &str) -> Option<Found> {
     if head.len() < 3 || is_total(message) {
         return None;
     }
-    Some(Found { value: format!("{class}: {head}"), other: Vec::new(), label: Some(class.to_owned()) })
+    Some(Found {
+        value: format!("{class}: {head}"),
+        other: Vec::new(),
+        label: Some(class.to_owned()),
+        test: false,
+    })
 }
 
 /// An error that stands on a line of output.
@@ -391,14 +420,11 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     }
     if let Some(found) = GO.as_ref()?.captures(line) {
         let value: String = found.get(1)?.as_str().chars().take(HEAD_CHARS).collect();
-        return Some(Found { value, other: Vec::new(), label: None });
+        return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
     if let Some(found) = DENIED.as_ref()?.captures(line) {
         let value = format!("{}: Permission denied", found.get(1)?.as_str());
-        return Some(Found { value, other: Vec::new(), label: None });
-    }
-    if let Some(found) = RACE.as_ref()?.captures(line) {
-        return Some(Found { value: found.get(1)?.as_str().to_owned(), other: Vec::new(), label: None });
+        return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
     if let Some(found) = TEST.as_ref()?.captures(line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
@@ -429,6 +455,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             value: format!("npm {code}"),
             other: vec![format!("code {code}"), code.to_owned()],
             label: None,
+            test: false,
         });
     }
     if let Some(found) = MISSING.as_ref()?.captures(line) {
@@ -437,6 +464,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             value: format!("{name}: command not found"),
             other: vec![format!("command not found: {name}"), format!("{name} not found")],
             label: None,
+            test: false,
         });
     }
     if let Some(found) = ERRNO.as_ref()?.captures(line) {
@@ -453,12 +481,18 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         }
         let class = found.get(1)?.as_str().to_lowercase();
         // The class of these is only the word "error": the message alone names it.
-        return Some(Found { value: format!("{class}: {head}"), other: vec![head], label: None });
+        return Some(Found {
+            value: format!("{class}: {head}"),
+            other: vec![head],
+            label: None,
+            test: false,
+        });
     }
     (line.contains("Segmentation fault")).then(|| Found {
         value: "Segmentation fault".to_owned(),
         other: vec!["segmentation fault".to_owned(), "segfault".to_owned(), "SIGSEGV".to_owned()],
         label: None,
+        test: false,
     })
 }
 
@@ -468,7 +502,7 @@ fn test(id: &str) -> Found {
     let name = name.split('[').next().unwrap_or(name);
     let other =
         if name != id && name.len() >= 8 && name.contains('_') { vec![name.to_owned()] } else { Vec::new() };
-    Found { value: id.to_owned(), other, label: None }
+    Found { value: id.to_owned(), other, label: None, test: true }
 }
 
 /// Head of a message: its first line up to the end of the first sentence, at most 100 characters, cut at a word.

@@ -327,9 +327,12 @@ static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static WIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"((?:默认值?|改成|改为|设为|上限|下限|既定値|デフォルト|最多|最少|最大|最小|至多|至少|不超过|终了コード|終了コード|退出码|状态码)(?:尝试|重试|改成|改为|设为|设成|为|是|を|は|が|：|:)?) ?([0-9][0-9,_]*(?:\.[0-9]+)?)",
+        r"((?:默认值?|改成|改为|设为|上限|下限|既定値|デフォルト|最多|最少|最大|最小|至多|至少|不超过|终了コード|終了コード|退出码|状态码)(?:尝试|重试|改成|改为|设为|设成|为|是|を|は|が|：|:)?) ?([0-9]+(?:\.[0-9]+)?)",
     )
 });
+
+/// Wordings of Chinese and Japanese for one and the same setting.
+const SETS: &[&str] = &["默认", "默认值", "改成", "改为", "设为", "上限", "最多", "既定値は", "既定値"];
 
 /// The words that limits, rates and codes are told by: a look before the patterns that read them.
 static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -378,6 +381,10 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     }
     for found in RATE.as_ref().into_iter().flat_map(|rate| rate.captures_iter(unit)) {
         let (Some(number), Some(rate)) = (found.get(1), found.get(2)) else { continue };
+        // "4 s per request" is found by its unit.
+        if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
+            continue;
+        }
         let whole = found.get(0).map_or("", |whole| whole.as_str());
         let phrases = vec![whole.to_owned(), format!("{} {}", number.as_str(), rate.as_str())];
         push(number.start(), number.end(), number.as_str(), phrases);
@@ -396,8 +403,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         } else {
             continue;
         };
-        let mut phrases = vec![format!("{} {digits}", key.as_str())];
-        phrases.extend(keys.iter().map(|key| format!("{key} {digits}")));
+        let phrases = keys.iter().map(|key| format!("{key} {digits}")).collect();
         push(number.start(), number.end(), digits, phrases);
     }
     for found in WIDE.as_ref().into_iter().flat_map(|wide| wide.captures_iter(unit)) {
@@ -406,9 +412,33 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         if matching::quantity_at(unit, number.start()).is_some_and(|it| !it.unit.is_empty()) {
             continue;
         }
-        push(number.start(), number.end(), digits, vec![format!("{key} {digits}"), format!("{key}{digits}")]);
+        let mut phrases = vec![format!("{key} {digits}"), format!("{key}{digits}")];
+        phrases.extend(SETS.iter().map(|set| format!("{set} {digits}")));
+        push(number.start(), number.end(), digits, phrases);
     }
     out
+}
+
+/// What a quantity with a unit comes to: times in milliseconds, so that "10 minutes" and "600 s" are one amount.
+pub(super) fn amount(number: &Quantity) -> Option<(String, &'static str)> {
+    let scale = match number.unit {
+        "" => return None,
+        "ms" => 1.0,
+        "s" => 1e3,
+        "min" => 6e4,
+        "h" => 3.6e6,
+        "day" => 8.64e7,
+        unit => return Some((number.number.clone(), unit)),
+    };
+    let time = number.number.parse::<f64>().ok()? * scale;
+    Some((format!("{time}"), "ms"))
+}
+
+/// Have two keys in lower case a word in common? `retry_after_cap` and "the cap".
+pub(super) fn share_word(a: &str, b: &str) -> bool {
+    let words = |key: &str| key.split(['_', ' ', '.', '-']).map(str::to_owned).collect::<Vec<_>>();
+    let others = words(b);
+    words(a).iter().any(|word| word.len() > 2 && others.contains(word))
 }
 
 fn unplaced(number: &Quantity) -> Quantity {
@@ -438,7 +468,9 @@ fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
             && word.bytes().all(|b| !b.is_ascii_digit());
     let spanned = before == b'`' && bytes.get(end) == Some(&b'`');
     if identifier || spanned {
-        return (!NO_KEYS.contains(&lower.as_str()) && !lower.ends_with("port")).then(|| word.to_owned());
+        let no_key =
+            NO_KEYS.contains(&lower.as_str()) || lower.ends_with("port") || lower.ends_with("version");
+        return (!no_key).then(|| word.to_owned());
     }
     if PARAMETERS.contains(&lower.as_str()) {
         return Some(with_modifiers(unit, start, word));
@@ -452,6 +484,7 @@ fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
     let number = assigned.trim_start_matches([' ', '`', '"', '*', '~']);
     if !number.starts_with(|c: char| c.is_ascii_digit())
         || NO_KEYS.contains(&lower.as_str())
+        || super::is_stop(&lower)
         || word.bytes().any(|b| b.is_ascii_digit())
     {
         return None;
@@ -663,6 +696,14 @@ mod tests {
         check("usage went to 85%", &["85%"]);
         check("a budget of 128k tokens", &["budget = 128 k tokens"]);
         check("max_workers 4, queue_depth 100", &["max_workers = 4", "queue_depth = 100"]);
+        check("it took 6m10s, now 1h30m", &["6m10s", "1h30m"]);
+        check("`TTL_SECS` (default 10000)", &["TTL_SECS = 10000"]);
+        check("`HOLD_TTL`, default 20m", &["HOLD_TTL = 20 m"]);
+        check("at most 20 processes, 3 hosts at most", &["20 processes", "3 hosts"]);
+        check("it exits with 2 and answers status 404", &["exit code 2", "status 404"]);
+        check("12 mails per hour, 300 req/s", &["12 mails per hour", "300 req/s"]);
+        check("up to 20 % on top", &["20%"]);
+        check("上限改成 5 次", &["上限改成 5"]);
     }
 
     #[test]
@@ -683,6 +724,11 @@ mod tests {
             "src/a.rs:12:5",
             "python 3",
             "ran foo_bar 3 times",
+            "`timeout 5 npx tsx`",
+            "41 bookings, 8 workers, 2 connections",
+            "10 000 of them",
+            "\u{1b}[38;5;120m",
+            "rust-version = 1.74",
         ] {
             check(text, &[]);
         }

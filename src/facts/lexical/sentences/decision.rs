@@ -507,8 +507,12 @@ fn answers(lower: &str, offer: &str) -> bool {
     let letter = first.len() == 1
         && first.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
         && (after.is_empty() || after.starts_with([',', '.', ':', ')', ';']) || first != "a" && count <= 4);
-    let verdict =
-        matches!(first, "yes" | "no" | "yep" | "nope") && count >= 3 && after.starts_with([',', '.', ':']);
+    let second = words(after).next().unwrap_or("");
+    let polite =
+        matches!(second, "i" | "i'd" | "please" | "can" | "could" | "thanks" | "thank" | "that's" | "it's");
+    let verdict = matches!(first, "yes" | "no" | "yep" | "nope")
+        && (count >= 3 && !polite && (after.starts_with([',', '.', ':']) || after.starts_with(" to "))
+            || first == "no" && after.starts_with(' ') && has_word(offer, &[second]));
     let wide =
         ["はい", "いいえ", "好的,", "对,", "不,", "可以,", "行,"].iter().any(|word| lower.starts_with(word))
             && lower.chars().count() > 6;

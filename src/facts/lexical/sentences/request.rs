@@ -107,7 +107,7 @@ fn forbids(clause: &str) -> bool {
     let kept = || {
         contains_any(
             clause,
-            &["as it is", "as is", "unchanged", "untouched", "alone", "compatible", "intact"],
+            &["as it is", "as they are", "as is", "unchanged", "untouched", "alone", "compatible", "intact"],
         )
     };
     matches!(first, "don't" | "dont" | "never" | "avoid" | "no" | "not" | "stop" | "ignore" | "leave")

@@ -96,6 +96,78 @@ fn decisions_settle() {
 }
 
 #[test]
+fn forms_of_a_decision() {
+    let user = |text: &str, offer: Option<&str>| is_decision(&Plain::new(text), Author::User, offer);
+    for text in [
+        "Use 15 minutes as the cap.",
+        "Make it 5.",
+        "TTL 60 s, please.",
+        "The cap must be 10 minutes, not 15.",
+        "The budget is 165 kB since January, not 180.",
+        "And base delay 2 s, their load balancers are slow.",
+        "按字符截断,不是字节。",
+    ] {
+        assert!(user(text, None), "{text}");
+    }
+    let offer = "a) postgres\nb) redis\nwhich one do you prefer?";
+    for text in ["Postgres.", "A, and B with at most 2.", "Option 2.", "The second one.", "No redis."] {
+        assert!(user(text, Some(offer)), "{text}");
+    }
+    for text in
+        ["Postgres.", "Yes, I would like to cancel it.", "timeout: 5", "Human removed: 0", "width = 87"]
+    {
+        assert!(!user(text, None), "{text}");
+    }
+    let agent = |text: &str| is_decision(&Plain::new(text), Author::Agent, None);
+    for text in [
+        "I left the date form alone, because nobody sends it.",
+        "Vite only warns about chunks, so I'll add a plugin.",
+        "The limit now defaults to 0 instead of 1000.",
+        "Fixing the fake, not the sweeper.",
+        "The new column wins, since that is what the bank writes.",
+        "We could use X, but it only came in 20.3, so it is out.",
+    ] {
+        assert!(agent(text), "{text}");
+    }
+    for text in [
+        "I'm moving it to the other list because it is still open.",
+        "I'll check the logs first, so that we know.",
+        "The test fails because the mock is missing.",
+        "It works now, not just on Linux.",
+        "Because I passed the stub, the query never ran.",
+    ] {
+        assert!(!agent(text), "{text}");
+    }
+}
+
+#[test]
+fn one_sentence_asks() {
+    let asks = |text: &str| super::asks(&Plain::new(text));
+    for text in [
+        "Please fix it.",
+        "Add a check to the build.",
+        "Any ideas?",
+        "wait, do a benchmark first",
+        "The handler should really release the hold.",
+        "Fix it, but don't change the tests.",
+        "次は警告を追加してください。",
+    ] {
+        assert!(asks(text), "{text}");
+    }
+    for text in [
+        "Don't start watchers again, use a timeout.",
+        "171 kB?",
+        "wait, I looked it up: the budget is 165 kB.",
+        "its result must not change",
+        "--> build.rs:7:8",
+        "Keep the names as they are.",
+        "B it is, we don't need the panic info.",
+    ] {
+        assert!(!asks(text), "{text}");
+    }
+}
+
+#[test]
 fn assent_asks_nothing() {
     for text in ["yes", "ok, go ahead", "Continue", "Looks good, thanks!", "继续"] {
         assert!(is_assent(text), "{text}");
