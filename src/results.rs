@@ -4,6 +4,7 @@
 //! `None`: an empty CSV field, `null` in JSON. Column order is the order of the fields and is part of the schema.
 
 use serde::{Deserialize, Serialize};
+use std::borrow::Cow;
 
 pub mod files;
 
@@ -229,7 +230,7 @@ pub struct FactRow {
     /// Profile name.
     pub profile: String,
     /// Strategy.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// Window in tokens.
     pub window: u64,
     /// Cycle, from 1.
@@ -237,7 +238,7 @@ pub struct FactRow {
     /// Number of the fact in its session.
     pub fact: u64,
     /// Class at this cycle.
-    pub class: String,
+    pub class: Cow<'static, str>,
     /// Canonical value.
     pub value: String,
     /// Line of the log where it was born.
@@ -245,12 +246,12 @@ pub struct FactRow {
     /// Message where it was born.
     pub birth_message: u64,
     /// Who said it first: user, agent, tool.
-    pub author: String,
+    pub author: Cow<'static, str>,
     /// `summary`, `tail`, `both`, `clipped` or `lost`.
-    pub location: String,
+    pub location: Cow<'static, str>,
     /// How it stands in the summary: `exact`, `resolvable`, `normalised`, `ambiguous`, `mutated`, `degraded`,
     /// `contradicted`, `label-only` or `absent`.
-    pub tier: String,
+    pub tier: Cow<'static, str>,
     /// Mentions in the log after this cycle.
     pub mentions_later: u64,
 }

@@ -110,6 +110,7 @@ struct SessionOutcome {
     classes: Vec<ClassRow>,
     sessions: Vec<SessionRow>,
     facts: Vec<FactRow>,
+    /// The worst under a strategy that writes a summary, and the worst under the others.
     losses: Vec<(LossRank, LossRow)>,
 }
 
@@ -585,22 +586,23 @@ impl Scene<'_> {
     }
 
     fn fact_rows(&self, score: &CycleScore, trace: &CycleTrace, number: u32, outcome: &mut SessionOutcome) {
+        outcome.facts.reserve(score.fates.len());
         for fate in &score.fates {
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             outcome.facts.push(FactRow {
                 session: self.transcript.id.clone(),
                 profile: self.plan.profile.name.clone(),
-                strategy: self.plan.strategy.name().to_owned(),
+                strategy: self.plan.strategy.name().into(),
                 window: self.plan.window,
                 cycle: number,
                 fact: u64::from(fate.id.0),
-                class: fate.class.name().to_owned(),
+                class: fate.class.name().into(),
                 value: fact.value.clone(),
                 birth_line: u64::from(fact.line),
                 birth_message: u64::from(fact.birth.0),
-                author: fact.author.name().to_owned(),
-                location: fate.location.name().to_owned(),
-                tier: fate.tier.name().to_owned(),
+                author: fact.author.name().into(),
+                location: fate.location.name().into(),
+                tier: fate.tier.name().into(),
                 mentions_later: self.later(*fate, trace),
             });
         }
@@ -638,19 +640,29 @@ impl Scene<'_> {
                 continue;
             }
             let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
+            // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
+            let strategy = self.plan.strategy.name();
+            let slot = outcome.losses.iter().position(|(_, row)| writes(&row.strategy) == writes(strategy));
+            let known = slot.and_then(|at| outcome.losses.get(at));
+            if known.is_some_and(|(worst, row)| (*worst, row.strategy.as_str()) <= (rank, strategy)) {
+                continue;
+            }
             let row = LossRow {
                 session: self.transcript.id.clone(),
                 source: self.place.source.to_owned(),
                 line: u64::from(fact.line),
                 profile: self.plan.profile.name.clone(),
-                strategy: self.plan.strategy.name().to_owned(),
+                strategy: strategy.to_owned(),
                 cycle: number,
                 class: fate.class.name().to_owned(),
                 value: fact.value.clone(),
                 damage: damage.to_owned(),
                 mentions_later: later,
             };
-            outcome.losses.push((rank, row));
+            match slot.and_then(|at| outcome.losses.get_mut(at)) {
+                Some(known) => *known = (rank, row),
+                None => outcome.losses.push((rank, row)),
+            }
         }
     }
 }
@@ -797,13 +809,12 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
 ///
 /// What truncate and emergency lose is nearly everything; a user learns from what even the best strategies lose.
 fn worst(mut losses: Vec<(LossRank, LossRow)>) -> Vec<LossRow> {
-    let writes = |row: &LossRow| row.strategy == "structured" || row.strategy == "narrative";
-    if losses.iter().any(|(_, row)| writes(row)) {
-        losses.retain(|(_, row)| writes(row));
+    if losses.iter().any(|(_, row)| writes(&row.strategy)) {
+        losses.retain(|(_, row)| writes(&row.strategy));
     }
-    losses.sort_by(|a, b| {
-        let key = |row: &LossRow| (row.source.clone(), row.session.clone(), row.line, row.strategy.clone());
-        a.0.cmp(&b.0).then_with(|| key(&a.1).cmp(&key(&b.1)))
+    losses.sort_by(|(a_rank, a), (b_rank, b)| {
+        let a_key = (a_rank, &a.source, &a.session, a.line, &a.strategy);
+        a_key.cmp(&(b_rank, &b.source, &b.session, b.line, &b.strategy))
     });
     let mut worst: Vec<LossRow> = Vec::new();
     for (_, row) in losses {
@@ -817,6 +828,11 @@ fn worst(mut losses: Vec<(LossRank, LossRow)>) -> Vec<LossRow> {
         }
     }
     worst
+}
+
+/// True for the strategies that write a summary.
+fn writes(strategy: &str) -> bool {
+    strategy == "structured" || strategy == "narrative"
 }
 
 fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Settings {

@@ -68,23 +68,23 @@ fn write(
     candidates: &[rank::Candidate<'_>],
     frame: Frame,
 ) -> Option<String> {
-    let first = fill(request, lists, candidates, frame, 0)?;
+    let (first, tokens) = fill(request, lists, candidates, frame, 0)?;
     // The estimates are careful: give what they left over to a second pass.
-    let spare = request.budget.saturating_sub(request.view.tokenizer.count(&first));
+    let spare = request.budget.saturating_sub(tokens);
     if spare < SPARE {
         return Some(first);
     }
-    fill(request, lists, candidates, frame, spare).or(Some(first))
+    fill(request, lists, candidates, frame, spare).map(|(text, _)| text).or(Some(first))
 }
 
-/// Chooses and writes, with `bonus` tokens more than the estimates allow.
+/// Chooses and writes, with `bonus` tokens more than the estimates allow; gives the text with its tokens.
 fn fill(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
     candidates: &[rank::Candidate<'_>],
     frame: Frame,
     bonus: u64,
-) -> Option<String> {
+) -> Option<(String, u64)> {
     let tokenizer = request.view.tokenizer;
     let budget = request.budget;
     let skeleton = frame_tokens(request, frame);
@@ -121,7 +121,7 @@ fn fill(
         let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
         let count = tokenizer.count(&text);
         if count <= budget {
-            return Some(text);
+            return Some((text, count));
         }
         let mut over = count - budget;
         while over > 0 {
