@@ -247,6 +247,8 @@ pub(crate) struct Step<'t> {
     pub(crate) result_at: Option<MessageIdx>,
     pub(crate) result: Option<&'t ToolResult>,
     pub(crate) effect: &'t CallEffect,
+    /// Line of the call in the source.
+    pub(crate) line: u32,
 }
 
 impl Step<'_> {
@@ -277,6 +279,7 @@ impl FactSet {
                 continue; // generated text: births nothing
             }
             for (part_index, part) in message.parts.iter().enumerate() {
+                lexical.at_line(message.line_of(part_index));
                 match part {
                     Part::Text(text) if !text.injected => match message.role {
                         Role::User => lexical.prose(&text.text, Author::User, at),
@@ -298,15 +301,12 @@ impl FactSet {
             }
             for step in steps_at(&steps, at) {
                 if let Some(command) = &step.effect.command {
+                    lexical.at_line(step.line);
                     lexical.command(command, at);
                 }
             }
         }
         drafts.extend(lexical.finish());
-        for draft in &mut drafts {
-            draft.fact.line =
-                transcript.messages.get(draft.fact.birth.get()).map_or(0, |message| message.line);
-        }
         // Successors were given by position in their own list; `supersede` works on the sorted whole.
         drafts.sort_by_key(|draft| draft.fact.birth);
         supersede::apply(&mut drafts);
@@ -385,6 +385,10 @@ fn steps<'t>(transcript: &'t Transcript, effects: &'t [CallEffect]) -> Vec<Step<
             result_at: ends.result.map(|at| at.message),
             result: transcript.result(ends),
             effect,
+            line: transcript
+                .messages
+                .get(ends.call.message.get())
+                .map_or(0, |message| message.line_of(ends.call.part as usize)),
         })
         .collect()
 }

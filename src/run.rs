@@ -488,7 +488,11 @@ impl Scene<'_> {
             profile: self.plan.profile.name.clone(),
             strategy: self.plan.strategy.name().to_owned(),
             strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
-            fallback_reason: used.and_then(|generated| generated.fallback.clone()).unwrap_or_default(),
+            fallback_reason: match used {
+                Some(generated) => generated.fallback.clone().unwrap_or_default(),
+                None if self.plan.strategy == Strategy::None => String::new(),
+                None => format!("a budget of {budget} tokens holds no text"),
+            },
             window: self.plan.window,
             cycle: number,
             trigger_message: trace.cut.trigger as u64,

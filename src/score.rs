@@ -24,7 +24,7 @@ pub enum Location {
     Summary,
     /// In a kept message only.
     Tail,
-    /// In both.
+    /// In the generated text, and in a kept message or in what is left of a clipped one.
     Both,
     /// In what is left of a clipped message, not in the generated text.
     Clipped,
@@ -194,7 +194,8 @@ impl<'a> Scorer<'a> {
             let location = match (in_tail.is_some(), present, clip) {
                 (true, true, _) => Location::Both,
                 (true, false, _) => Location::Tail,
-                (false, true, _) => Location::Summary,
+                (false, true, true) => Location::Both,
+                (false, true, false) => Location::Summary,
                 (false, false, true) => Location::Clipped,
                 (false, false, false) => Location::Lost,
             };

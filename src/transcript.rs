@@ -162,6 +162,8 @@ pub struct Message {
     pub parts: Vec<Part>,
     /// 1-based line (record) of its first record in the source file.
     pub line: u32,
+    /// Lines of its parts, where it was merged from several records; empty when all stand at `line`.
+    pub lines: Vec<u32>,
     /// Working directory of the record, shared between messages.
     pub cwd: Option<Arc<str>>,
     /// Provider usage; only on assistant messages.
@@ -173,6 +175,18 @@ impl Message {
     pub fn is_user_request(&self) -> bool {
         self.role == Role::User
             && self.parts.iter().any(|part| matches!(part, Part::Text(text) if !text.injected))
+    }
+
+    /// 1-based line (record) of a part.
+    pub fn line_of(&self, part: usize) -> u32 {
+        self.lines.get(part).copied().unwrap_or(self.line)
+    }
+
+    /// Adds a part that stands on a later line of the source.
+    pub fn push(&mut self, part: Part, line: u32) {
+        self.lines.resize(self.parts.len(), self.line);
+        self.lines.push(line);
+        self.parts.push(part);
     }
 
     /// The text a person wrote in it, parts joined by newlines; empty when there is none.

@@ -9,14 +9,12 @@ use crate::profile::Profile;
 use crate::report::table::problem_line;
 use crate::report::{Look, render};
 use crate::results::files::{prepare, write_run};
-use crate::results::{Manifest, RunOutput};
+use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{RunSettings, Windows, run as run_all};
 use crate::summarize::extractive::Extractive;
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Damaged or lost inputs named on stderr; the rest is counted.
-const NAMED_PROBLEMS: usize = 10;
 
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
@@ -113,15 +111,31 @@ fn profile(name: &str) -> Result<Profile, Failure> {
         .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
 }
 
-/// Names lost and damaged inputs on stderr.
+/// Names every lost and damaged input on stderr, once: its first problem, and how many more there are.
 fn problems(manifest: &Manifest, ui: &Ui) {
-    let worth = manifest.problems.iter().filter(|problem| problem.severity != "note");
-    for problem in worth.clone().take(NAMED_PROBLEMS) {
-        ui.complain(&problem_line(problem));
+    let mut files: Vec<(&Problem, usize)> = Vec::new();
+    let mut places: HashMap<&str, usize> = HashMap::new();
+    for problem in manifest.problems.iter().filter(|problem| problem.severity != "note") {
+        let place = *places.entry(problem.source.as_str()).or_insert(files.len());
+        match files.get_mut(place) {
+            Some((_, count)) => *count += 1,
+            None => files.push((problem, 1)),
+        }
     }
-    let more = worth.count().saturating_sub(NAMED_PROBLEMS);
-    if more > 0 {
-        ui.complain(&format!("... and {more} more; all of them are in run.json (--out DIR)"));
+    for (problem, count) in files {
+        ui.complain(&problem_line(problem));
+        if count > 1 {
+            ui.complain(&format!("  and {} more of this file; run.json has them all (--out DIR)", count - 1));
+        }
+    }
+}
+
+/// Names the files whose sessions were all too short, where nothing else is shown.
+fn too_short(output: &RunOutput, ui: &Ui) {
+    let mut files: Vec<&str> = output.sessions.iter().map(|row| row.source.as_str()).collect();
+    files.dedup();
+    for file in files {
+        ui.complain(&format!("{file}: too short to compact"));
     }
 }
 
@@ -129,6 +143,7 @@ fn problems(manifest: &Manifest, ui: &Ui) {
 fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
     let manifest = &output.manifest;
     if manifest.sessions_exercised == 0 {
+        too_short(output, ui);
         let cause = if manifest.sessions == 0 {
             "no session could be read: nothing was measured".to_owned()
         } else {

@@ -46,12 +46,13 @@ pub(super) fn collect(steps: &[Step<'_>], drafts: &mut Vec<Draft>) {
     }
 }
 
-fn new_fact(class: FactClass, value: String, birth: MessageIdx) -> Fact {
+fn new_fact(class: FactClass, value: String, step: &Step<'_>) -> Fact {
+    let birth = step.call_at;
     Fact {
         value,
         class,
         birth,
-        line: 0,
+        line: step.line,
         author: Author::Agent,
         mentions: vec![birth],
         superseded: None,
@@ -88,7 +89,7 @@ fn run(
             Some(head) => (FactClass::Check, head.clone()),
             None => (FactClass::Command, head(script)),
         };
-        let mut fact = new_fact(class, value.clone(), step.call_at);
+        let mut fact = new_fact(class, value.clone(), step);
         fact.unadjudicable = is_common(&head);
         let form = if class == FactClass::Check {
             checks.insert(head.clone(), drafts.len());
@@ -605,7 +606,7 @@ impl Todos {
                 Some(index) => index,
                 None if text.is_empty() => continue,
                 None => {
-                    let mut fact = new_fact(FactClass::Todo, text.clone(), step.call_at);
+                    let mut fact = new_fact(FactClass::Todo, text.clone(), step);
                     fact.unadjudicable = super::lexical::too_thin(&text);
                     drafts.push(Draft { fact, form: Form::Sentence });
                     self.by_text.insert(text, drafts.len() - 1);

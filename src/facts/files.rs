@@ -138,7 +138,10 @@ impl Condition {
 
 struct Builder {
     files: Vec<FileEntry>,
-    births: Vec<MessageIdx>,
+    /// Message and line of the call that first touched each.
+    births: Vec<(MessageIdx, u32)>,
+    /// Line of the call under way.
+    line: u32,
     conditions: Vec<Condition>,
     /// Current owner of each path, live or deleted; ordered, so that the files of a directory are a range.
     by_path: BTreeMap<String, usize>,
@@ -150,6 +153,7 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
     let mut builder = Builder {
         files: Vec::new(),
         births: Vec::new(),
+        line: 0,
         conditions: Vec::new(),
         by_path: BTreeMap::new(),
         seen: Seen::in_results(steps),
@@ -163,18 +167,19 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
         let happened = happened(step.effect, result);
         for (op, happened) in step.effect.ops.iter().zip(happened) {
             if happened {
+                builder.line = step.line;
                 builder.apply(op, step.call_at, at, &result.text);
             }
         }
     }
-    for (index, (file, birth)) in builder.files.iter().zip(&builder.births).enumerate() {
+    for (index, (file, (birth, line))) in builder.files.iter().zip(&builder.births).enumerate() {
         let Some((_, class)) = file.ops.first() else { continue };
         drafts.push(Draft {
             fact: Fact {
                 value: file.path.clone(),
                 class: *class,
                 birth: *birth,
-                line: 0,
+                line: *line,
                 author: Author::Agent,
                 mentions: file.touched.clone(),
                 superseded: None,
@@ -319,7 +324,7 @@ impl Builder {
             shell_only: true,
             fact: None,
         });
-        self.births.push(call_at);
+        self.births.push((call_at, self.line));
         self.conditions.push(condition);
         self.by_path.insert(path.to_owned(), index);
         index

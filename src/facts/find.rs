@@ -758,8 +758,10 @@ impl Sink for Walk<'_> {
         }
         let bytes = text.as_bytes();
         if end > start
-            && end - start <= 120
-            && (bytes.get(start) == Some(&b'#') || matches!(bytes.get(end - 1), Some(b':' | b'*')))
+            && (bytes.get(start) == Some(&b'#') && end - start <= 120
+                || matches!(bytes.get(end - 1), Some(b':' | b'*'))
+                    && end - start <= 60
+                    && !matches!(bytes.get(start..start + 2), Some(b"- " | b"* " | b"+ ")))
         {
             self.heading = (start, end);
         }

@@ -48,6 +48,8 @@ pub(super) use identifiers::Names;
 #[derive(Default)]
 pub(super) struct Collector {
     names: Names,
+    /// Line of the source that is being read.
+    line: u32,
     drafts: Vec<Draft>,
     known: FxHashMap<(FactClass, String), usize>,
     /// Latest value of each key.
@@ -66,6 +68,11 @@ impl Collector {
     /// A collector that knows the names the log's paths give.
     pub(super) fn new(names: Names) -> Self {
         Self { names, ..Self::default() }
+    }
+
+    /// What follows stands on this line of the source.
+    pub(super) fn at_line(&mut self, line: u32) {
+        self.line = line;
     }
 
     /// Text that a person or the agent wrote.
@@ -197,7 +204,7 @@ impl Collector {
                         value,
                         class,
                         birth: at,
-                        line: 0,
+                        line: self.line,
                         author,
                         mentions: Vec::new(),
                         superseded: None,

@@ -48,7 +48,14 @@ fn session(notation: &str) -> Transcript {
             panic!("cannot read {line}");
         };
         let number = messages.len() as u32 + 1;
-        messages.push(Message { role, parts: vec![part], line: number, cwd: cwd.clone(), usage: None });
+        messages.push(Message {
+            role,
+            parts: vec![part],
+            line: number,
+            cwd: cwd.clone(),
+            usage: None,
+            lines: Vec::new(),
+        });
     }
     let transcript = Transcript {
         id: "test".to_owned(),
@@ -351,6 +358,21 @@ fn what_a_person_says_in_declining_a_call_is_theirs() {
     assert_eq!(of(FactClass::Constraint), 1);
     assert_eq!(of(FactClass::Command), 0, "what was declined was not run");
     assert_eq!(of(FactClass::Error), 0);
+}
+
+#[test]
+fn a_copy_without_its_source_makes_nothing() {
+    for result in [
+        "R fail: cp: cannot stat 'b.rs': No such file or directory",
+        "R ok: cp: b.rs: No such file or directory",
+    ] {
+        let set = facts_of(&format!(
+            "U: Copy the module please\ncall Bash {{\"command\":\"cp b.rs a4.rs\"}}\n{result}\n"
+        ));
+        assert!(set.ledger.files.is_empty(), "{result}: {:?}", set.ledger.files);
+    }
+    let set = facts_of("U: Copy the module please\ncall Bash {\"command\":\"cp b.rs a4.rs\"}\nR ok:\n");
+    assert!(set.facts.iter().any(|fact| fact.value == "/repo/a4.rs"), "{:?}", set.ledger.files);
 }
 
 #[test]
@@ -849,7 +871,7 @@ mod properties {
                 parts: vec![Part::Text(Text { text: format!("{text} "), injected: false })],
                 line: 1,
                 cwd: None,
-                usage: None,
+                usage: None, lines: Vec::new(),
             };
             let mut transcript = session(READ_A);
             transcript.messages.push(text(&user, Role::User));

@@ -120,7 +120,14 @@ fn describe(draft: &mut Draft, value: &mut Value, line: u32) {
     let system = take(value, "system");
     if !system.is_null() && draft.messages.is_empty() {
         let parts = blocks::parts(system, Speaker::Other, Outcome::Unknown);
-        draft.messages.push(Message { role: Role::System, parts, line, cwd: None, usage: None });
+        draft.messages.push(Message {
+            role: Role::System,
+            parts,
+            line,
+            cwd: None,
+            usage: None,
+            lines: Vec::new(),
+        });
     }
     let tools = ["tools", "functions"].iter().map(|key| take(value, key)).find(|tools| !tools.is_null());
     if let Some(tools) = tools.filter(|_| draft.tool_schema.is_none()) {
@@ -154,7 +161,14 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
             out.note(line, "unknown-role", Severity::Note, text);
             let parts =
                 blocks::parts(take(&mut message, "content"), Speaker::User { meta: true }, Outcome::Unknown);
-            draft.messages.push(Message { role: Role::User, parts, line, cwd: None, usage: None });
+            draft.messages.push(Message {
+                role: Role::User,
+                parts,
+                line,
+                cwd: None,
+                usage: None,
+                lines: Vec::new(),
+            });
             return;
         }
     };
@@ -172,7 +186,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         }
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
-    draft.messages.push(Message { role, parts, line, cwd, usage });
+    draft.messages.push(Message { role, parts, line, cwd, usage, lines: Vec::new() });
 }
 
 /// The directory that the first script with a `cd` to an absolute path enters.

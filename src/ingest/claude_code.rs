@@ -345,7 +345,10 @@ impl Forest {
 /// What kind of record it is; `None` when it is to be left out, which is noted unless it is usual.
 fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
     let Some(kind) = fields.kind.as_deref() else {
-        out.note(line, "unknown-record", Severity::Note, "a record without a type; ignored");
+        // A message of another format in the middle of this one: its content is lost.
+        let text =
+            "a record without a type, not of this format; its content is lost (split mixed logs into files)";
+        out.note(line, "foreign-record", Severity::Damage, text);
         return None;
     };
     match kind {
@@ -420,7 +423,7 @@ impl Builder {
 
     fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<Arc<str>>) {
         if !parts.is_empty() {
-            self.draft.messages.push(Message { role, parts, line, cwd, usage: None });
+            self.draft.messages.push(Message { role, parts, line, cwd, usage: None, lines: Vec::new() });
         }
     }
 
@@ -460,7 +463,7 @@ impl Builder {
             let recent = before.saturating_sub(RECENT_BLOCKS);
             for part in parts {
                 if !reply.parts.get(recent..before).is_some_and(|recent| recent.contains(&part)) {
-                    reply.parts.push(part);
+                    reply.push(part, node.line);
                 }
             }
             reply.usage = usage.or(reply.usage);
@@ -469,7 +472,14 @@ impl Builder {
         }
         // Kept even when empty: the next line of the reply may have its first block.
         self.replies.insert(id, (self.draft.messages.len(), node.request));
-        let message = Message { role: Role::Assistant, parts, line: node.line, cwd: node.cwd, usage };
+        let message = Message {
+            role: Role::Assistant,
+            parts,
+            line: node.line,
+            cwd: node.cwd,
+            usage,
+            lines: Vec::new(),
+        };
         self.draft.messages.push(message);
     }
 
@@ -502,7 +512,14 @@ impl Builder {
                 self.kept.retain(|(recorded, _)| *recorded < self.draft.recorded.len());
             }
             let parts = vec![Part::Text(Text { text, injected: true })];
-            let message = Message { role: Role::User, parts, line: node.line, cwd: node.cwd, usage: None };
+            let message = Message {
+                role: Role::User,
+                parts,
+                line: node.line,
+                cwd: node.cwd,
+                usage: None,
+                lines: Vec::new(),
+            };
             self.draft.messages.insert(0, message);
             self.places.values_mut().for_each(|place| *place += 1);
             self.draft.starts_compacted = true;

@@ -266,7 +266,14 @@ impl Reader {
         if parts.is_empty() {
             return None;
         }
-        self.draft.messages.push(Message { role, parts, line, cwd: self.cwd.clone(), usage: None });
+        self.draft.messages.push(Message {
+            role,
+            parts,
+            line,
+            cwd: self.cwd.clone(),
+            usage: None,
+            lines: Vec::new(),
+        });
         Some(self.draft.messages.len() - 1)
     }
 
@@ -363,7 +370,9 @@ impl Reader {
         }
         self.resent.close();
         if let Some(open) = self.reply.and_then(|reply| self.draft.messages.get_mut(reply)) {
-            open.parts.extend(parts);
+            for part in parts {
+                open.push(part, line);
+            }
             return;
         }
         self.reply = self.push(Role::Assistant, parts, line);
@@ -389,7 +398,7 @@ impl Reader {
         self.resent.close();
         self.reply = None;
         if let Some(open) = self.outputs.and_then(|outputs| self.draft.messages.get_mut(outputs)) {
-            open.parts.push(Part::Result(result));
+            open.push(Part::Result(result), line);
         } else {
             self.outputs = self.push(Role::Tool, vec![Part::Result(result)], line);
         }
@@ -521,7 +530,14 @@ impl Reader {
             // Message 0 stands for the summary also where nothing is left of it.
             front.push(Part::Opaque { kind: "compaction".to_owned(), bytes: 0 });
         }
-        let message = Message { role: Role::User, parts: front, line, cwd: self.cwd.clone(), usage: None };
+        let message = Message {
+            role: Role::User,
+            parts: front,
+            line,
+            cwd: self.cwd.clone(),
+            usage: None,
+            lines: Vec::new(),
+        };
         self.draft.messages.insert(0, message);
         self.newest_reply = self.newest_reply.map(|reply| reply + 1);
         self.resent.open(&self.draft.messages, summary);

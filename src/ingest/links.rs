@@ -103,7 +103,7 @@ fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
     let mut moved = Vec::with_capacity(messages.len());
     for mut message in messages {
         moved.push(tidied.len());
-        message.parts.retain(|part| match part {
+        keep(&mut message, |part| match part {
             Part::Text(text) => !text.text.is_empty(),
             Part::Thinking(text) => !text.is_empty(),
             _ => true,
@@ -120,15 +120,11 @@ fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
             } else if results == 0 {
                 message.role = Role::User;
             } else {
-                let (results, rest): (Vec<Part>, Vec<Part>) = message.parts.drain(..).partition(is_result);
-                tidied.push(Message {
-                    role: Role::Tool,
-                    parts: results,
-                    cwd: message.cwd.clone(),
-                    ..message
-                });
+                let mut answers = Message { role: Role::Tool, ..message.clone() };
+                keep(&mut answers, is_result);
+                tidied.push(answers);
                 message.role = Role::User;
-                message.parts = rest;
+                keep(&mut message, |part| !is_result(part));
             }
             if message.role == Role::User && !asked {
                 inject(&mut message.parts);
@@ -139,6 +135,17 @@ fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
         }
     }
     (tidied, moved)
+}
+
+/// Keeps the parts that `wanted` says, with their lines.
+fn keep(message: &mut Message, wanted: impl Fn(&Part) -> bool) {
+    let mut at = 0;
+    let kept: Vec<bool> = message.parts.iter().map(&wanted).collect();
+    message.lines.retain(|_| {
+        at += 1;
+        kept.get(at - 1).copied().unwrap_or(true)
+    });
+    message.parts.retain(wanted);
 }
 
 /// Marks all text as the harness's.
@@ -273,6 +280,7 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
         moved.push(settled.len());
         let mut kept = Vec::with_capacity(message.parts.len());
         let mut orphans = Vec::new();
+        let lines = std::mem::take(&mut message.lines);
         for (part_index, part) in message.parts.drain(..).enumerate() {
             let old = PartRef {
                 message: MessageIdx::new(index),
@@ -293,6 +301,7 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
                         };
                         places.insert(old, new);
                     }
+                    message.lines.extend(lines.get(part_index));
                     kept.push(part);
                 }
             }
@@ -303,6 +312,7 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
             line: message.line,
             cwd: message.cwd.clone(),
             usage: None,
+            lines: Vec::new(),
         };
         message.parts = kept;
         settled.extend([message, demoted].into_iter().filter(|message| !message.parts.is_empty()));
@@ -355,6 +365,7 @@ mod tests {
                 line: u32::try_from(index).unwrap() + 1,
                 cwd: None,
                 usage: None,
+                lines: Vec::new(),
             });
         }
         draft
@@ -416,6 +427,7 @@ mod tests {
                 line: 3,
                 cwd: None,
                 usage: None,
+                lines: Vec::new(),
             },
         );
         let recorded = |before| Recorded {

@@ -41,13 +41,15 @@ const FAILURES: [&str; 16] = [
 ];
 
 /// Texts followed by an exit status.
-const EXITS: [&str; 6] = [
+const EXITS: [&str; 8] = [
     "Exit code ",
     "Exit code: ",
     "Process exited with code ",
     "Command exited with code ",
     "Command failed with exit code ",
     "exit status ",
+    "exit code: ",
+    "exit code ",
 ];
 
 /// Lines of the head searched for an exit status (Codex puts a short header first).

@@ -142,7 +142,14 @@ impl Reader {
 
     fn push(&mut self, role: Role, parts: Vec<Part>, usage: Option<Usage>, line: u32) {
         if !parts.is_empty() {
-            self.draft.messages.push(Message { role, parts, line, cwd: self.cwd.clone(), usage });
+            self.draft.messages.push(Message {
+                role,
+                parts,
+                line,
+                cwd: self.cwd.clone(),
+                usage,
+                lines: Vec::new(),
+            });
         }
     }
 
@@ -216,7 +223,8 @@ impl Reader {
                 None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
             };
             let cwd = self.cwd.clone();
-            let message = Message { role: Role::User, parts: vec![part], line, cwd, usage: None };
+            let message =
+                Message { role: Role::User, parts: vec![part], line, cwd, usage: None, lines: Vec::new() };
             self.draft.messages.insert(0, message);
             let text = "the log begins with a compaction; what it summarises is not in it";
             out.note(line, "starts-compacted", Severity::Note, text);

@@ -96,24 +96,30 @@ fn clean(path: &str) -> &str {
     path.trim().trim_start_matches("- ").trim_matches(|c| matches!(c, '`' | '"' | '\'' | ',' | ';'))
 }
 
-/// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly one.
+/// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly
+/// one; each true path counts once.
 pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
     let Some(listed) = listed else {
         return ListScore { listed: None, right: None, truth: truth.len() as u64 };
     };
     let exact: FxHashSet<&str> = truth.iter().copied().collect();
-    let mut ends: rustc_hash::FxHashMap<&str, u32> = rustc_hash::FxHashMap::default();
+    let mut ends: rustc_hash::FxHashMap<&str, (u32, &str)> = rustc_hash::FxHashMap::default();
     for path in truth {
         let mut rest = *path;
         while let Some((_, end)) = rest.split_once('/') {
             if !end.is_empty() {
-                *ends.entry(end).or_default() += 1;
+                ends.entry(end).or_insert((0, path)).0 += 1;
             }
             rest = end;
         }
     }
     let unique: FxHashSet<&str> = listed.iter().map(|path| path.trim_start_matches("./")).collect();
-    let right = unique.iter().filter(|path| exact.contains(**path) || ends.get(**path) == Some(&1)).count();
+    // Two spellings of one true path are right once.
+    let named = |path: &str| match exact.get(path) {
+        Some(path) => Some(*path),
+        None => ends.get(path).filter(|(count, _)| *count == 1).map(|(_, path)| *path),
+    };
+    let right = unique.iter().filter_map(|path| named(path)).collect::<FxHashSet<&str>>().len();
     ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
 }
 
@@ -153,6 +159,13 @@ mod tests {
         let score = score(Some(&listed), &truth);
         assert_eq!((score.listed, score.right, score.truth), (Some(4), Some(2), 3));
         assert_eq!(score.precision(), Some(0.5));
+    }
+
+    #[test]
+    fn a_true_path_spelled_twice_is_right_once() {
+        let listed = ["/p/src/a.rs", "src/a.rs"].map(str::to_owned);
+        let score = score(Some(&listed), &["/p/src/a.rs"]);
+        assert_eq!((score.listed, score.right, score.recall()), (Some(2), Some(1), Some(1.0)));
     }
 
     #[test]

@@ -23,6 +23,7 @@ fn session(roles: &str) -> Transcript {
             line: index as u32 + 1,
             cwd: None,
             usage: None,
+            lines: Vec::new(),
         })
         .collect();
     Transcript {

@@ -385,6 +385,33 @@ fn facts_agree_with_the_labels_kept_for_the_end() {
     }
 }
 
+/// The line that a fact is said to be born on holds it, also where a reply was merged from several records.
+#[test]
+fn identifiers_stand_on_their_line() {
+    let mut looked = 0;
+    for path in fixtures() {
+        let file = session_file(&path);
+        let raw = std::fs::read_to_string(&file).expect("a session");
+        let lines: Vec<&str> = raw.lines().collect();
+        let (_, transcripts) = load(&path);
+        for transcript in &transcripts {
+            for fact in FactSet::extract(transcript, &effects(transcript)).facts {
+                let shown = fact.value.starts_with("port ");
+                if file.extension().is_some_and(|end| end == "json")
+                    || fact.class != FactClass::Identifier
+                    || shown
+                {
+                    continue;
+                }
+                let line = lines[fact.line as usize - 1];
+                assert!(line.contains(&fact.value), "{}:{} {}", file.display(), fact.line, fact.value);
+                looked += 1;
+            }
+        }
+    }
+    assert!(looked > 100, "{looked}");
+}
+
 #[test]
 fn labels_are_whole() {
     let mut facts: BTreeMap<String, usize> = BTreeMap::new();

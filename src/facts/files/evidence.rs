@@ -43,7 +43,17 @@ pub(super) fn happened(effect: &CallEffect, result: &ToolResult) -> Vec<bool> {
             });
             let failed_here =
                 failed && op.step >= last && !last_has_culprit && !op.marks.redirected && !op.marks.piped;
-            !is_blamed && !stopped && !failed_here
+            // `cp a b` that cannot find `a` makes no `b`.
+            let sources = || {
+                effect
+                    .ops
+                    .iter()
+                    .zip(&blamed)
+                    .filter(|(other, _)| other.step == op.step && other.kind == OpKind::Read)
+            };
+            let starved =
+                op.kind != OpKind::Read && sources().next().is_some() && sources().all(|(_, blamed)| *blamed);
+            !is_blamed && !stopped && !failed_here && !starved
         })
         .collect()
 }

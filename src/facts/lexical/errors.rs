@@ -111,7 +111,8 @@ static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
     )
 });
-static DENIED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^.*?(\S+): Permission denied$"));
+static DENIED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^(?:.*: )?(?:cannot [a-z ]+)?(\S+): Permission denied$"));
 static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
 static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
 static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -261,7 +262,7 @@ pub(in crate::facts) fn refusal(text: &str) -> Option<Found> {
     let line = line.trim_end_matches("</tool_use_error>").trim_end_matches("</error>").trim();
     let line = line.strip_prefix("Error: ").or_else(|| line.strip_prefix("error: ")).unwrap_or(line);
     // What the user declines is no failure; an exit code alone says nothing.
-    let says = !line.starts_with(['{', '[']) && !declined(line) && !is_total(line);
+    let says = !line.starts_with(['{', '[', '(']) && !declined(line) && !is_total(line);
     ((6..=500).contains(&line.len()) && says).then(|| whole(line))
 }
 

@@ -406,9 +406,14 @@ fn explains(lower: &str) -> bool {
 
 /// A verb without its ending.
 fn stem(verb: &str) -> &str {
-    ["ing", "ied", "ed", "es", "s", "e"]
-        .iter()
-        .find_map(|ending| verb.strip_suffix(ending).filter(|stem| stem.len() >= 2))
+    let long = |stem: &&str| stem.len() >= 2;
+    let cut = |ending: &str| verb.strip_suffix(ending).filter(long);
+    cut("ing")
+        .or_else(|| cut("ied"))
+        .or_else(|| cut("ed"))
+        .or_else(|| cut("es"))
+        .or_else(|| cut("s"))
+        .or_else(|| cut("e"))
         .unwrap_or(verb)
 }
 
