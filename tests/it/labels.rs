@@ -326,7 +326,7 @@ const REACHED: [(&str, f64, f64); 10] = [
     ("check", 0.95, 0.95),
     ("command", 0.95, 0.95),
     ("constraint", 0.95, 0.95),
-    ("decision", 0.90, 0.80),
+    ("decision", 0.95, 0.85),
     ("error", 0.95, 0.90),
     ("file", 1.0, 1.0),
     ("identifier", 0.95, 0.95),

@@ -122,7 +122,7 @@ impl<'s> Plain<'s> {
     /// Has it the size and the look of a sentence? Less says nothing, more is a paragraph; a line of data, code or a log
     /// that somebody pastes says nothing of its own.
     fn fits(&self) -> bool {
-        (6..=600).contains(&self.sentence.len()) && !looks_like_data(self.sentence)
+        (5..=600).contains(&self.sentence.len()) && !looks_like_data(self.sentence)
     }
 
     /// Does it tell somebody to do something, or what a result must be? An imperative, a word of obligation, or a phrase

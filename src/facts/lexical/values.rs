@@ -438,7 +438,10 @@ pub(super) fn amount(number: &Quantity) -> Option<(String, &'static str)> {
 pub(super) fn share_word(a: &str, b: &str) -> bool {
     let words = |key: &str| key.split(['_', ' ', '.', '-']).map(str::to_owned).collect::<Vec<_>>();
     let others = words(b);
-    words(a).iter().any(|word| word.len() > 2 && others.contains(word))
+    // `timeoutMs` and "timeout": one begins like the other.
+    let like =
+        |a: &str, b: &str| a == b || a.len() > 3 && b.len() > 3 && (a.starts_with(b) || b.starts_with(a));
+    words(a).iter().any(|word| word.len() > 2 && others.iter().any(|other| like(word, other)))
 }
 
 fn unplaced(number: &Quantity) -> Quantity {

@@ -13,10 +13,10 @@ const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|
 const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 /// "B it is", "so that one is out", "option 2, agreed".
-const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|\bagreed(?:$|[.!])|^agreed[,:] ";
+const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] ";
 const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ";
 const USER_CHOICE_FORM: &str = r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b";
-const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+ (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
+const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?|must|should|has to))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
 /// How the product is to be, said of a part of it.
 const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
 /// A default that is no number.
@@ -72,6 +72,12 @@ static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(CONTRAST_FOR
 static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"\b(?:i|we)(?:'ll|'ve|'m|'re| will| have| am| are)?(?: (?:also|now|therefore|only|still|deliberately|just|simply|then|intentionally|not|instead))* ([a-z]+)\b",
+    )
+});
+/// An order that gives something a number: "make the wait 800 ms", "raise it to 8", "keep keys for 24 hours".
+static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:make|set|raise|lower|increase|reduce|cut|bump|cap|limit|keep)\b(?: [a-z_]+){1,4}? (?:to |at |for )?[0-9]+ ?(?:ms|s|sec|seconds|m|min|minutes|h|hours|d|days|kb|mb|gb|kib|mib|%|px|attempts|retries)\b",
     )
 });
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -319,7 +325,15 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
         // "We could use X, but it came late, so it is out": the verdict stands.
         && !(is_open(&plain.lower, sentence) && (!forms.verdict || sentence.ends_with(['?', '？'])))
         && !leaves_open(&plain.lower)
-        && (author == Author::Agent && makes(&plain.lower) || !is_reported(&plain.lower))
+        && !is_reported(claim(&plain.lower))
+}
+
+/// A sentence without its reason: who says what there does not matter for the choice.
+fn claim(lower: &str) -> &str {
+    let reason = [" because ", " since "].iter().filter_map(|joint| lower.find(joint)).min();
+    let claim = reason.and_then(|at| lower.get(..at)).unwrap_or(lower);
+    // "It only warns, so I'll add a check": the reason stands first.
+    claim.split_once(", so ").map_or(claim, |(_, claim)| claim)
 }
 
 /// The words and forms of a choice.
@@ -472,7 +486,8 @@ fn fixes_parameter(plain: &Plain<'_>, forms: Forms) -> bool {
                 clause.strip_prefix(order).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         });
-    if made || forms.default && plain.directs() {
+    let set = SETTING.as_ref().is_some_and(|rule| plain.heads().any(|clause| rule.is_match(clause)));
+    if made || set || forms.default && plain.directs() {
         return true;
     }
     if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
@@ -527,7 +542,8 @@ fn answers(lower: &str, offer: &str) -> bool {
     let mut named = words(told).filter(|word| !filler.contains(word)).peekable();
     let named = named.peek().is_some()
         && words(told).count() <= 3
-        && named.all(|word| word.len() >= 3 && has_word(offer, &[word]));
+        && named.all(|word| word.len() < 3 || has_word(offer, &[word]))
+        && words(told).any(|word| word.len() >= 3 && !filler.contains(&word));
     letter || option || verdict || wide || named
 }
 
@@ -568,7 +584,7 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
     let against = (user || has(&["我", "现在", "改", "にしま", "にしてい"]))
         && has(&["而不是", ",不是", ",不要", ",先不", "ではなく", "せず、", "せず,"]);
     let fixed = user
-        && has(&["改成", "改为", "默认", "既定値", "上限", "封顶"])
+        && has(&["改成", "改为", "默认", "既定値", "上限", "封顶", "最多", "超时", "每次"])
         && sentence.bytes().any(|byte| byte.is_ascii_digit());
     let reason = has(&["因为", "以便", "这样", "所以", "ため", "ので"]);
     let made = has(&[
@@ -634,6 +650,9 @@ fn leaves_open(lower: &str) -> bool {
             "hasn't decided",
             "not been decided",
             "undecided",
+            "lean to",
+            "leaning to",
+            "lean towards",
             "to be decided",
             "to decide",
             "before deciding",
