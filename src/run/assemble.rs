@@ -1,0 +1,177 @@
+//! Rows of all files in input order, under ids that are unique, and the manifest of the run.
+
+use super::{FileOutcome, LossRank, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
+use crate::discover::Discovered;
+use crate::replay::{Mode, ScheduleMode};
+use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
+use crate::summarize::Summarizer;
+use rustc_hash::FxHashMap;
+use sha2::{Digest, Sha256};
+
+/// Losses listed in the manifest.
+const WORST_LOSSES: usize = 3;
+
+/// Puts rows in input order under unique session ids and writes the manifest.
+pub(super) fn assemble(
+    discovered: &Discovered,
+    settings: &RunSettings,
+    summarizer: &dyn Summarizer,
+    outcomes: Vec<FileOutcome>,
+) -> RunOutput {
+    let mut problems: Vec<Problem> = discovered
+        .problems
+        .iter()
+        .map(|(source, text)| Problem {
+            source: source.clone(),
+            line: 0,
+            code: "input".to_owned(),
+            severity: "lost".to_owned(),
+            text: text.clone(),
+        })
+        .collect();
+    let mut output = RunOutput {
+        manifest: Manifest {
+            schema_version: SCHEMA_VERSION,
+            scorer_version: SCORER_VERSION,
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            settings: wire_settings(settings, summarizer),
+            files: (discovered.sources.len() + discovered.problems.len()) as u64,
+            files_failed: discovered.problems.len() as u64,
+            ..Manifest::default()
+        },
+        ..RunOutput::default()
+    };
+    let mut taken: FxHashMap<String, u32> = FxHashMap::default();
+    let mut hashes: Vec<[u8; 32]> = Vec::new();
+    let mut losses: Vec<(LossRank, LossRow)> = Vec::new();
+    for outcome in outcomes {
+        problems.extend(outcome.problems);
+        match outcome.ingested {
+            Some(facts) => {
+                hashes.push(facts.hash);
+                output.manifest.bytes += facts.bytes;
+                output.manifest.files_failed += u64::from(facts.lost && outcome.sessions.is_empty());
+            }
+            None => output.manifest.files_failed += 1,
+        }
+        for mut session in outcome.sessions {
+            rename(&mut session, &mut taken);
+            output.manifest.sessions += 1;
+            if session.failed {
+                output.manifest.sessions_failed += 1;
+            } else if session.exercised {
+                output.manifest.sessions_exercised += 1;
+            } else {
+                output.manifest.sessions_not_exercised += 1;
+            }
+            output.cycles.append(&mut session.cycles);
+            output.classes.append(&mut session.classes);
+            output.sessions.append(&mut session.sessions);
+            output.facts.append(&mut session.facts);
+            losses.append(&mut session.losses);
+        }
+    }
+    problems.sort_by_key(|problem| match problem.severity.as_str() {
+        "lost" => 0,
+        "damage" => 1,
+        _ => 2,
+    });
+    output.manifest.problems = problems;
+    output.manifest.worst_losses = worst(losses);
+    hashes.sort_unstable();
+    let mut hasher = Sha256::new();
+    for hash in hashes {
+        hasher.update(hash);
+    }
+    output.manifest.corpus_hash = hex(&hasher.finalize());
+    let wire = serde_json::to_vec(&output.manifest.settings).unwrap_or_default();
+    output.manifest.settings_hash = hex(&Sha256::digest(wire));
+    output
+}
+
+/// Gives a session an id that no earlier one has.
+fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
+    let count = taken.entry(session.id.clone()).or_default();
+    *count += 1;
+    if *count == 1 {
+        return;
+    }
+    let id = format!("{}~{count}", session.id);
+    session.cycles.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.losses.iter_mut().for_each(|(_, row)| row.session.clone_from(&id));
+}
+
+/// The most damaging losses under the strategies that write a summary, one per fact and session.
+///
+/// What truncate and emergency lose is nearly everything; a user learns from what even the best strategies lose.
+fn worst(mut losses: Vec<(LossRank, LossRow)>) -> Vec<LossRow> {
+    if losses.iter().any(|(_, row)| writes(&row.strategy)) {
+        losses.retain(|(_, row)| writes(&row.strategy));
+    }
+    losses.sort_by(|(a_rank, a), (b_rank, b)| {
+        let a_key = (a_rank, &a.source, &a.session, a.line, &a.strategy);
+        a_key.cmp(&(b_rank, &b.source, &b.session, b.line, &b.strategy))
+    });
+    let mut worst: Vec<LossRow> = Vec::new();
+    for (_, row) in losses {
+        // Different sessions first: three losses of one session teach less than three sessions.
+        let known = worst.iter().any(|other| other.session == row.session);
+        if !known {
+            worst.push(row);
+        }
+        if worst.len() == WORST_LOSSES {
+            break;
+        }
+    }
+    worst
+}
+
+fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Settings {
+    let mut hasher = Sha256::new();
+    for profile in &settings.profiles {
+        hasher.update(format!("{profile:?}"));
+    }
+    let (windows, cycles) = match &settings.windows {
+        Windows::Cycles(cycles) => (Vec::new(), *cycles as u64),
+        Windows::Given(choices) => (
+            choices
+                .iter()
+                .map(|choice| match choice {
+                    WindowChoice::Tokens(tokens) => tokens.to_string(),
+                    WindowChoice::Auto => "auto".to_owned(),
+                })
+                .collect(),
+            0,
+        ),
+    };
+    Settings {
+        profiles: settings.profiles.iter().map(|profile| profile.name.clone()).collect(),
+        strategies: settings.strategies.iter().map(|strategy| strategy.name().to_owned()).collect(),
+        windows,
+        cycles,
+        summary_tokens: settings.summary_tokens,
+        schedule: match settings.schedule {
+            ScheduleMode::Locked => "locked".to_owned(),
+            ScheduleMode::Free => "free".to_owned(),
+        },
+        mode: match settings.mode {
+            Mode::Grow => "grow".to_owned(),
+            Mode::Repeat => "repeat".to_owned(),
+        },
+        tokenizer: settings.tokenizer.name().to_owned(),
+        summarizer: summarizer.name().to_owned(),
+        profile_hash: hex(&hasher.finalize()),
+    }
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
+        for nibble in [byte >> 4, byte & 15] {
+            text.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
+        }
+        text
+    })
+}

@@ -1,0 +1,334 @@
+//! From the replay of one session to its rows: what each cycle kept, by class and by fact, and what it lost that hurts.
+
+use super::{Place, RunSettings, SessionOutcome, cost_units, writes};
+use crate::facts::{FactClass, FactSet, Match};
+use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
+use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, ratio};
+use crate::score::{Cycle, CycleScore, Fate, Scorer};
+use crate::strategy::Strategy;
+use crate::summarize::{ListForm, Summarizer};
+use crate::transcript::{MessageIdx, Transcript};
+use rustc_hash::FxHashSet;
+
+/// One plan of one session: what turns a replay into rows.
+pub(super) struct Scene<'a> {
+    pub(super) transcript: &'a Transcript,
+    pub(super) prepared: &'a Prepared<'a>,
+    pub(super) planner: &'a Planner<'a>,
+    pub(super) facts: &'a FactSet,
+    pub(super) place: Place<'a>,
+    pub(super) plan: Plan<'a>,
+    pub(super) settings: &'a RunSettings,
+}
+
+impl Scene<'_> {
+    pub(super) fn rows(
+        &self,
+        result: &Replay,
+        summarizer: &dyn Summarizer,
+        session: &mut SessionRow,
+        outcome: &mut SessionOutcome,
+    ) {
+        let scorer = Scorer::new(self.transcript, self.facts);
+        let amounts = self.planner.amounts(self.plan.window);
+        let turns = self.prepared.terrain.requests().max(1) as f64;
+        let turn = self.prepared.view.tokens.total() as f64 / turns;
+        let mut previous_summary = None;
+        let mut lost: FxHashSet<u32> = FxHashSet::default();
+        let mut rows: Vec<CycleRow> = Vec::with_capacity(result.cycles.len());
+        for (index, trace) in result.cycles.iter().enumerate() {
+            let number = index as u32 + 1;
+            let last = index + 1 == result.cycles.len();
+            let score = scorer.score(&self.cycle(trace));
+            let mut row = self.cycle_row(trace, &score, number);
+            row.summarizer = match self.plan.strategy {
+                Strategy::Structured | Strategy::Narrative => summarizer.name().to_owned(),
+                Strategy::Truncate | Strategy::Emergency | Strategy::None => String::new(),
+            };
+            row.budget = result.budget;
+            row.tokens_overhead = result.overhead;
+            result.overhead_source.name().clone_into(&mut row.overhead_source);
+            row.stuck = last && result.stuck;
+            row.summary_growth = previous_summary.and_then(|before| ratio(row.tokens_summary, before));
+            previous_summary = Some(row.tokens_summary);
+            let room = amounts.trigger as f64 - (trace.tokens_after + result.overhead) as f64;
+            row.headroom = (turn > 0.0).then(|| room / turn);
+            self.class_rows(&score, number, outcome);
+            if self.settings.log_facts {
+                self.fact_rows(&score, trace, number, outcome);
+            }
+            if self.plan.strategy != Strategy::None {
+                self.losses(&score, trace, number, &mut lost, outcome);
+            }
+            rows.push(row);
+        }
+        summarize_session(&rows, session);
+        outcome.cycles.append(&mut rows);
+    }
+
+    fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
+        let writes_lists = match self.plan.strategy {
+            Strategy::Structured | Strategy::Narrative => {
+                self.plan.profile.text_rules().list_form != ListForm::None
+            }
+            Strategy::Truncate => self.plan.profile.summary.truncate_tags,
+            Strategy::Emergency | Strategy::None => false,
+        };
+        let control = self.plan.strategy == Strategy::None;
+        Cycle {
+            context: &trace.context,
+            prefix_end: MessageIdx::new(trace.cut.trigger),
+            compacted_end: MessageIdx::new(if control { 0 } else { trace.cut.cut }),
+            metadata: trace.generated.iter().find_map(|generated| generated.metadata.as_ref()),
+            writes_lists,
+            newest_request: self
+                .prepared
+                .terrain
+                .newest_request(trace.cut.trigger)
+                .filter(|_| self.plan.profile.pin_request)
+                .map(MessageIdx::new),
+        }
+    }
+
+    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, number: u32) -> CycleRow {
+        let used = trace.generated.first();
+        let summary: u64 = trace.generated.iter().map(|generated| generated.tokens).sum();
+        let at_risk = score.structural.at_risk + score.lexical.at_risk;
+        let in_summary = score.structural.in_summary + score.lexical.in_summary;
+        let total = score.structural.total + score.lexical.total;
+        let compacts = self.plan.strategy != Strategy::None && !trace.generated.is_empty();
+        let budget = self.planner.amounts(self.plan.window).budget;
+        CycleRow {
+            session: self.transcript.id.clone(),
+            source: self.place.source.to_owned(),
+            format: self.place.format.to_owned(),
+            profile: self.plan.profile.name.clone(),
+            strategy: self.plan.strategy.name().to_owned(),
+            strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
+            fallback_reason: match used {
+                Some(generated) => generated.fallback.clone().unwrap_or_default(),
+                None if self.plan.strategy == Strategy::None => String::new(),
+                None => format!("a budget of {budget} tokens holds no text"),
+            },
+            window: self.plan.window,
+            cycle: number,
+            trigger_message: trace.cut.trigger as u64,
+            cut_message: trace.cut.cut as u64,
+            split_turn: trace.cut.turn_start.is_some(),
+            starts_compacted: self.transcript.starts_compacted,
+            messages_before: trace.messages_before,
+            messages_after: trace.messages_after,
+            tokens_before: trace.tokens_before,
+            tokens_after: trace.tokens_after,
+            tokens_summary: summary,
+            tokens_tail: trace.tokens_after.saturating_sub(summary),
+            reduction: ratio(trace.tokens_after, trace.tokens_before).map(|kept| 1.0 - kept),
+            facts_at_risk: at_risk,
+            facts_in_summary: in_summary,
+            summary_survival: ratio(in_summary, at_risk),
+            facts_in_summary_exact: score.exact,
+            facts_in_summary_normalised: score.normalised,
+            structural_at_risk: score.structural.at_risk,
+            structural_in_summary: score.structural.in_summary,
+            structural_survival: ratio(score.structural.in_summary, score.structural.at_risk),
+            lexical_at_risk: score.lexical.at_risk,
+            lexical_in_summary: score.lexical.in_summary,
+            lexical_survival: ratio(score.lexical.in_summary, score.lexical.at_risk),
+            facts_total: total,
+            facts_in_context: score.in_context,
+            context_survival: ratio(score.in_context, total),
+            tail_facts: score.tail,
+            tail_facts_in_context: score.tail_in_context,
+            facts_unadjudicable: score.unadjudicable,
+            degraded: score.degraded,
+            contradicted: score.contradicted,
+            mutated: score.mutated,
+            label_only: score.label_only,
+            ambiguous: score.ambiguous,
+            files_modified_total: score.modified.total,
+            files_modified_kept: score.modified.kept,
+            files_modified_text: score.modified.text,
+            files_modified_metadata: score.modified.metadata,
+            files_read_total: score.read.total,
+            files_read_kept: score.read.kept,
+            files_read_text: score.read.text,
+            files_read_metadata: score.read.metadata,
+            list_modified: score.list_modified.listed,
+            list_modified_right: score.list_modified.right,
+            list_modified_true: score.list_modified.truth,
+            list_modified_precision: score.list_modified.precision(),
+            list_modified_recall: score.list_modified.recall(),
+            list_modified_f1: score.list_modified.f1(),
+            list_read: score.list_read.listed,
+            list_read_right: score.list_read.right,
+            list_read_true: score.list_read.truth,
+            list_read_precision: score.list_read.precision(),
+            list_read_recall: score.list_read.recall(),
+            list_read_f1: score.list_read.f1(),
+            invented: score.invented,
+            invented_per_1000: (summary > 0).then(|| score.invented as f64 * 1_000.0 / summary as f64),
+            stale: score.stale,
+            requests: trace.cost.requests,
+            prompt_tokens: trace.cost.prompt,
+            cached_tokens: trace.cost.cached,
+            written_tokens: trace.cost.prompt - trace.cost.cached,
+            cost_units: cost_units(trace.cost.prompt, trace.cost.cached),
+            orphan_results: score.broken.orphan_results,
+            orphan_calls: score.broken.orphan_calls,
+            duplicate_results: score.broken.duplicate_results,
+            empty_blocks: score.broken.empty_blocks,
+            no_user_message: score.broken.no_user_message,
+            request_absent: score.broken.request_absent,
+            summary_after_tail: score.broken.summary_after_tail,
+            over_budget: summary > budget,
+            // Compacting a finished context again is not meant to gain anything.
+            no_gain: compacts
+                && trace.tokens_after >= trace.tokens_before
+                && (self.plan.mode == Mode::Grow || number == 1),
+            unfit: trace.cut.unfit,
+            late_trigger: trace.cut.late,
+            ..CycleRow::default()
+        }
+    }
+
+    fn class_rows(&self, score: &CycleScore, number: u32, outcome: &mut SessionOutcome) {
+        outcome.classes.extend(score.classes.iter().map(|(class, tally)| ClassRow {
+            session: self.transcript.id.clone(),
+            profile: self.plan.profile.name.clone(),
+            strategy: self.plan.strategy.name().to_owned(),
+            window: self.plan.window,
+            cycle: number,
+            class: class.name().to_owned(),
+            total: tally.total,
+            at_risk: tally.at_risk,
+            in_summary: tally.in_summary,
+            summary_survival: ratio(tally.in_summary, tally.at_risk),
+        }));
+    }
+
+    fn fact_rows(&self, score: &CycleScore, trace: &CycleTrace, number: u32, outcome: &mut SessionOutcome) {
+        outcome.facts.reserve(score.fates.len());
+        for fate in &score.fates {
+            let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
+            outcome.facts.push(FactRow {
+                session: self.transcript.id.clone(),
+                profile: self.plan.profile.name.clone(),
+                strategy: self.plan.strategy.name().into(),
+                window: self.plan.window,
+                cycle: number,
+                fact: u64::from(fate.id.0),
+                class: fate.class.name().into(),
+                value: fact.value.clone(),
+                birth_line: u64::from(fact.line),
+                birth_message: u64::from(fact.birth.0),
+                author: fact.author.name().into(),
+                location: fate.location.name().into(),
+                tier: fate.tier.name().into(),
+                mentions_later: self.later(*fate, trace),
+            });
+        }
+    }
+
+    /// Mentions in the log after a cycle.
+    fn later(&self, fate: Fate, trace: &CycleTrace) -> u64 {
+        let end = MessageIdx::new(trace.cut.trigger);
+        let mentions = self.facts.facts.get(fate.id.0 as usize).map_or(&[][..], |fact| &fact.mentions);
+        mentions.len() as u64 - mentions.partition_point(|at| *at < end) as u64
+    }
+
+    /// First cycle in which each fact is gone, for facts the work came back to later.
+    fn losses(
+        &self,
+        score: &CycleScore,
+        trace: &CycleTrace,
+        number: u32,
+        lost: &mut FxHashSet<u32>,
+        outcome: &mut SessionOutcome,
+    ) {
+        for fate in score.fates.iter().filter(|fate| fate.at_risk && !fate.tier.is_present()) {
+            if !lost.insert(fate.id.0) {
+                continue;
+            }
+            let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
+            let later = self.later(*fate, trace);
+            let damage = match fate.tier {
+                Match::Contradicted => "contradicted",
+                Match::Mutated => "mutated",
+                _ => "lost",
+            };
+            let weight = damage_weight(fate.tier) * class_weight(fate.class);
+            if weight == 0 {
+                continue;
+            }
+            let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
+            // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
+            let strategy = self.plan.strategy.name();
+            let slot = outcome.losses.iter().position(|(_, row)| writes(&row.strategy) == writes(strategy));
+            let known = slot.and_then(|at| outcome.losses.get(at));
+            if known.is_some_and(|(worst, row)| (*worst, row.strategy.as_str()) <= (rank, strategy)) {
+                continue;
+            }
+            let row = LossRow {
+                session: self.transcript.id.clone(),
+                source: self.place.source.to_owned(),
+                line: u64::from(fact.line),
+                profile: self.plan.profile.name.clone(),
+                strategy: strategy.to_owned(),
+                cycle: number,
+                class: fate.class.name().to_owned(),
+                value: fact.value.clone(),
+                damage: damage.to_owned(),
+                mentions_later: later,
+            };
+            match slot.and_then(|at| outcome.losses.get_mut(at)) {
+                Some(known) => *known = (rank, row),
+                None => outcome.losses.push((rank, row)),
+            }
+        }
+    }
+}
+
+/// Contradicted is worse than mutated, mutated worse than lost.
+fn damage_weight(tier: Match) -> u64 {
+    match tier {
+        Match::Contradicted => 4,
+        Match::Mutated => 3,
+        _ => 2,
+    }
+}
+
+/// What losing a fact of a class costs, relative to each other: binding words first, then what was changed, then
+/// what can be found again.
+fn class_weight(class: FactClass) -> u64 {
+    match class {
+        FactClass::Constraint => 8,
+        FactClass::Request => 7,
+        FactClass::Decision | FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed => 5,
+        FactClass::Error | FactClass::Value => 3,
+        FactClass::Todo | FactClass::Check | FactClass::FileDeleted | FactClass::Identifier => 2,
+        FactClass::Command | FactClass::FileRead => 1,
+    }
+}
+
+/// Fills the per-session means from its cycles.
+fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
+    session.cycles_reached =
+        rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
+    session.exercised = rows.iter().any(|row| row.reduction.is_some_and(|reduction| reduction >= 0.01));
+    let mean = |value: fn(&CycleRow) -> Option<f64>| {
+        let values: Vec<f64> = rows.iter().filter_map(value).collect();
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    };
+    session.structural_survival = mean(|row| row.structural_survival);
+    session.lexical_survival = mean(|row| row.lexical_survival);
+    session.summary_survival = mean(|row| row.summary_survival);
+    session.summary_survival_last = rows.last().and_then(|row| row.summary_survival);
+    session.context_survival = mean(|row| row.context_survival);
+    session.files_modified = mean(CycleRow::files_modified);
+    session.files_read = mean(CycleRow::files_read);
+    session.tokens_summary = mean(|row| Some(row.tokens_summary as f64));
+    session.reduction = mean(|row| row.reduction);
+    session.facts_at_risk = rows.iter().map(|row| row.facts_at_risk).sum();
+    session.facts_in_summary = rows.iter().map(|row| row.facts_in_summary).sum();
+    session.violations = rows.iter().map(CycleRow::violations).sum();
+}
