@@ -132,7 +132,8 @@ fn problems(manifest: &Manifest, ui: &Ui) {
 
 /// Names the files whose sessions were all too short, where nothing else is shown.
 fn too_short(output: &RunOutput, ui: &Ui) {
-    let mut files: Vec<&str> = output.sessions.iter().map(|row| row.source.as_str()).collect();
+    let short = output.sessions.iter().filter(|row| row.error.is_empty());
+    let mut files: Vec<&str> = short.map(|row| row.source.as_str()).collect();
     files.dedup();
     for file in files {
         ui.complain(&format!("{file}: too short to compact"));

@@ -492,9 +492,10 @@ impl<'a> Walk<'a> {
         let total = needle.sentence.words.len() as u32;
         let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
         let seen = needle.words.iter().filter(here).count() as u32;
+        let enough = seen as usize >= kept_words(needle.words.len());
         let wanted = needle.sentence.entities.len() as u32;
         let held = entities.count_ones();
-        let kept = held == wanted && seen * 4 >= total * 3 && (total > 0 || wanted > 0);
+        let kept = held == wanted && enough && (total > 0 || wanted > 0);
         let part = total > 0 && seen * 100 >= total * 35 || held > 0;
         // A mention is an exact match: what stands only in part matters for a summary, not for the log.
         if !part || self.record && !kept {

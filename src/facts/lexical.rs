@@ -60,8 +60,8 @@ pub(super) struct Collector {
     amounts: FxHashMap<(String, &'static str), Vec<(String, usize)>>,
     request: Option<usize>,
     request_at: Option<MessageIdx>,
-    /// Who spoke last and offered a choice, and the lower-case paragraph of it.
-    offer: Option<(Author, String)>,
+    /// What the agent, where it spoke last, asked or offered, in lower case.
+    offer: Option<String>,
 }
 
 impl Collector {
@@ -102,8 +102,8 @@ impl Collector {
                 if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
-                let offered = self.offer.as_ref().filter(|(by, _)| place < 2 && *by != author);
-                if sentences::is_decision(&plain, author, offered.map(|(_, offer)| offer.as_str())) {
+                let offered = self.offer.as_deref().filter(|_| place < 2);
+                if sentences::is_decision(&plain, author, offered) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
                 if author == Author::User {
@@ -118,7 +118,7 @@ impl Collector {
         {
             self.request(&sentence, at);
         }
-        self.offer = offer(&normal).map(|offer| (author, offer));
+        self.offer = if author == Author::Agent { offer(&normal) } else { None };
     }
 
     /// The script of a shell call.
@@ -486,10 +486,14 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
 /// Compiles a pattern of this module; they are literals under test, so a broken one matches nothing rather than panic.
 /// Word borders are those of ASCII: a name right beside Chinese or Japanese text stands alone, and the search is faster.
 fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(&text.replace(r"\b", r"(?-u:\b)")).ok()
+    Regex::new(&ascii_borders(text)).ok()
 }
 
 /// Several patterns of this module, tried in one pass.
 fn set(texts: &[&str]) -> Option<RegexSet> {
-    RegexSet::new(texts.iter().map(|text| text.replace(r"\b", r"(?-u:\b)"))).ok()
+    RegexSet::new(texts.iter().map(|text| ascii_borders(text))).ok()
+}
+
+fn ascii_borders(text: &str) -> String {
+    text.replace(r"\b", r"(?-u:\b)")
 }

@@ -371,6 +371,11 @@ fn a_copy_without_its_source_makes_nothing() {
         ));
         assert!(set.ledger.files.is_empty(), "{result}: {:?}", set.ledger.files);
     }
+    // The shell makes the target of a redirection before the program fails.
+    let set = facts_of(
+        "U: Copy the module please\ncall Bash {\"command\":\"cat b.rs > a5.rs\"}\nR fail: cat: b.rs: No such file or directory\n",
+    );
+    assert!(set.facts.iter().any(|fact| fact.value == "/repo/a5.rs"), "{:?}", set.ledger.files);
     let set = facts_of("U: Copy the module please\ncall Bash {\"command\":\"cp b.rs a4.rs\"}\nR ok:\n");
     assert!(set.facts.iter().any(|fact| fact.value == "/repo/a4.rs"), "{:?}", set.ledger.files);
 }

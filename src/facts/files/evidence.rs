@@ -51,8 +51,12 @@ pub(super) fn happened(effect: &CallEffect, result: &ToolResult) -> Vec<bool> {
                     .zip(&blamed)
                     .filter(|(other, _)| other.step == op.step && other.kind == OpKind::Read)
             };
-            let starved =
-                op.kind != OpKind::Read && sources().next().is_some() && sources().all(|(_, blamed)| *blamed);
+            // What is redirected or piped is written by the shell or by another program.
+            let starved = op.kind != OpKind::Read
+                && !op.marks.redirected
+                && !op.marks.piped
+                && sources().next().is_some()
+                && sources().all(|(_, blamed)| *blamed);
             !is_blamed && !stopped && !failed_here && !starved
         })
         .collect()
