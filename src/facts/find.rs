@@ -216,10 +216,10 @@ impl Lookup {
             uses.sort_by_key(|one| (one.born, one.tier, one.fact));
         }
         for (number, needle) in lookup.sentences.iter().enumerate() {
-            // With entities, one of them has to stand there; without, enough of the words.
-            if needle.sentence.entities.is_empty() {
-                lookup.index.settle(number as u32, &needle.words, kept_words(needle.words.len()));
-            }
+            let total = needle.words.len();
+            // With entities, all of them have to stand there for the whole, and each is told by itself.
+            let whole = needle.sentence.entities.is_empty().then(|| kept_words(total));
+            lookup.index.settle(number as u32, &needle.words, part_words(total), whole);
         }
         lookup
     }
@@ -232,7 +232,7 @@ impl Lookup {
     fn add_sentence(&mut self, fact: u32, source: &Fact) {
         let sentence = sentence::analyse(&source.value);
         let number = self.sentences.len() as u32;
-        let words = sentence.words.iter().map(|word| self.index.add_word(word, number)).collect();
+        let words = sentence.words.iter().map(|word| self.index.add_word(word)).collect();
         for (slot, entity) in sentence.entities.iter().enumerate() {
             self.add_phrase(entity, Needle::Entity { sentence: number, slot: slot as u8 }, Border::Name);
         }
@@ -312,7 +312,7 @@ impl Lookup {
         let end = MessageIdx(at.0.saturating_add(1));
         let mut walk = Walk::new(self, end, None, scratch);
         walk.record = true;
-        self.index.search(text, &mut walk);
+        self.index.search_wholes(text, &mut walk);
         for (fact, found) in scratch.hits.drain(..) {
             if found.is_present() {
                 report(fact);
@@ -324,6 +324,11 @@ impl Lookup {
 /// Words of a sentence that a unit must hold to keep it, of all there are.
 fn kept_words(total: usize) -> usize {
     (total * 3).div_ceil(4)
+}
+
+/// Words of a sentence that a unit must hold to keep it in part.
+fn part_words(total: usize) -> usize {
+    (total * 35).div_ceil(100)
 }
 
 /// Spellings under which a key is looked for: plain words in any case of their first letters.
@@ -482,12 +487,19 @@ impl<'a> Walk<'a> {
         (before.is_empty() || before == ".") && after.is_empty()
     }
 
+    /// Could the message mention a sentence that was announced? One mention is enough, and it has to hold all entities.
+    fn may_mention(&self, number: u32) -> bool {
+        let held = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1.count_ones());
+        self.scratch.told.get(number as usize) != Some(&self.end)
+            && self
+                .lookup
+                .sentences
+                .get(number as usize)
+                .is_some_and(|needle| needle.sentence.entities.len() == held as usize)
+    }
+
     fn judge_sentence(&mut self, number: u32, text: &str, start: usize, end: usize) {
         let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
-        // One mention in a message is enough.
-        if self.record && self.scratch.told.get(number as usize) == Some(&self.end) {
-            return;
-        }
         let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1);
         let total = needle.sentence.words.len() as u32;
         let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
@@ -496,7 +508,7 @@ impl<'a> Walk<'a> {
         let wanted = needle.sentence.entities.len() as u32;
         let held = entities.count_ones();
         let kept = held == wanted && enough && (total > 0 || wanted > 0);
-        let part = total > 0 && seen * 100 >= total * 35 || held > 0;
+        let part = total > 0 && seen as usize >= part_words(needle.words.len()) || held > 0;
         // A mention is an exact match: what stands only in part matters for a summary, not for the log.
         if !part || self.record && !kept {
             return;
@@ -673,15 +685,14 @@ impl Sink for Walk<'_> {
         }
     }
 
-    fn word(&mut self, word: u32, sentences: &[u32], triggers: &[u32]) {
+    fn word(&mut self, word: u32, sentences: &[u32]) {
         let unit = self.scratch.unit;
         let Some(seen) = self.scratch.seen.get_mut(word as usize) else { return };
         if *seen == unit {
             return;
         }
         *seen = unit;
-        // A mention has to be whole; in a generated text what stands in part is told, too.
-        for sentence in if self.record { triggers } else { sentences } {
+        for sentence in sentences {
             self.touch(*sentence, 0);
         }
     }
@@ -752,6 +763,14 @@ impl Sink for Walk<'_> {
         }
         if !self.scratch.touched.is_empty() {
             let mut touched = std::mem::take(&mut self.scratch.touched);
+            if self.record {
+                touched.retain(|sentence| self.may_mention(*sentence));
+                if !touched.is_empty() {
+                    // Here its words are counted; most units announce no sentence.
+                    let lookup = self.lookup;
+                    lookup.index.words_of(text, start, end, self);
+                }
+            }
             for sentence in touched.drain(..) {
                 self.judge_sentence(sentence, text, start, end);
             }

@@ -42,10 +42,49 @@ struct Entry {
     next: u32,
     /// Exact spellings with their token ids.
     exact: Vec<(Box<str>, u32)>,
-    /// Sentences that hold the word.
-    postings: Vec<u32>,
-    /// Of those, the ones that cannot be kept without one of their few words of this kind: see [`Index::settle`].
+    /// Number of sentences that hold the word.
+    sentences: u32,
+    /// Of those, the ones that cannot stand in part without one of a few words, and this is one: see
+    /// [`Index::settle`].
+    hints: Vec<u32>,
+    /// Likewise, the ones that cannot stand whole.
     triggers: Vec<u32>,
+}
+
+/// Tells of most hashes that they were never added; what was added, it always lets through.
+#[derive(Debug)]
+struct Filter {
+    bits: Vec<u64>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { bits: vec![0; 1024] }
+    }
+}
+
+impl Filter {
+    fn add(&mut self, hash: u64) {
+        if let Some(bits) = self.bits.get_mut((hash >> 54) as usize) {
+            *bits |= 1 << ((hash >> 48) & 63);
+        }
+    }
+
+    #[inline]
+    fn may_hold(&self, hash: u64) -> bool {
+        self.bits.get((hash >> 54) as usize).is_some_and(|bits| bits & (1 << ((hash >> 48) & 63)) != 0)
+    }
+}
+
+/// What a search looks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    /// Everything, sentences that stand only in part too.
+    Parts,
+    /// Sentences only where they may stand whole: [`Sink::word`] is told triggers alone.
+    Wholes,
+    /// Nothing but the words of sentences.
+    Words,
 }
 
 const NONE: u32 = u32::MAX;
@@ -58,8 +97,12 @@ const SPACE_TOKEN: u32 = 32;
 pub(crate) struct Index {
     words: FxHashMap<u64, u32>,
     entries: Vec<Entry>,
-    /// One bit per hash prefix: most words of a text belong to no needle.
-    filter: Vec<u64>,
+    /// All words: most words of a text belong to no needle.
+    known: Filter,
+    /// Words that begin a phrase or trigger a sentence.
+    begins: Filter,
+    /// Last components of suffixes.
+    names: Filter,
     edges: FxHashMap<(u32, u32), u32>,
     terminals: Vec<Vec<Terminal>>,
     /// Trie node that a token leads to from the root.
@@ -75,8 +118,8 @@ pub(crate) trait Sink {
     fn unit(&mut self, text: &str, start: usize, end: usize);
     /// A phrase stands here.
     fn phrase(&mut self, phrase: u32, start: usize, end: usize);
-    /// A word of sentences stands here: its number, all sentences that hold it, and those that it triggers.
-    fn word(&mut self, word: u32, sentences: &[u32], triggers: &[u32]);
+    /// A word of sentences stands here: its number, and sentences that may stand in this unit.
+    fn word(&mut self, word: u32, sentences: &[u32]);
     /// A number begins here.
     fn number(&mut self, text: &str, start: usize);
     /// A path token that is a known suffix stands here.
@@ -90,7 +133,6 @@ pub(crate) trait Sink {
 impl Index {
     pub(crate) fn new() -> Self {
         Self {
-            filter: vec![0; 1024],
             roots: vec![NONE; FIRST_WORD as usize],
             terminals: vec![Vec::new()],
             ..Self::default()
@@ -107,6 +149,9 @@ impl Index {
                 Token::Mark(mark) => u32::from(if mark == b'\\' { b'/' } else { mark }),
             };
             node = if node == NONE {
+                if let Token::Word(word) = token {
+                    self.begins.add(hash_word(word.as_bytes(), 0, word.len()));
+                }
                 let next = self.terminals.len() as u32;
                 match self.roots.get_mut(id as usize) {
                     Some(root) if *root == NONE => {
@@ -134,10 +179,10 @@ impl Index {
     }
 
     /// Adds a word of a sentence; `word` is lower case. Gives the number of the word.
-    pub(crate) fn add_word(&mut self, word: &str, sentence: u32) -> u32 {
+    pub(crate) fn add_word(&mut self, word: &str) -> u32 {
         let at = self.entry(word);
         if let Some(entry) = self.entries.get_mut(at) {
-            entry.postings.push(sentence);
+            entry.sentences += 1;
         }
         at as u32
     }
@@ -147,14 +192,21 @@ impl Index {
         self.entries.len()
     }
 
-    /// Chooses the words that trigger a sentence, once all are added. A unit that holds at least `needed` of the words of
-    /// a sentence holds at least one of any `words.len() - needed + 1` of them; the rarest ones waste the least time.
-    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], needed: usize) {
+    /// Chooses the words that announce a sentence, once all are added. A unit that holds at least `n` of its words holds
+    /// at least one of any `words.len() - n + 1` of them; the rarest ones waste the least time. `part` words make it
+    /// stand in part, `whole` as a whole (`None`: something else tells).
+    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], part: usize, whole: Option<usize>) {
         let mut rarest: Vec<u32> = words.to_vec();
-        rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.postings.len()));
-        for word in rarest.iter().take(words.len() + 1 - needed.clamp(1, words.len().max(1))) {
-            if let Some(entry) = self.entries.get_mut(*word as usize) {
+        rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.sentences));
+        let enough = |needed: usize| words.len() + 1 - needed.clamp(1, words.len().max(1));
+        for (at, word) in rarest.iter().enumerate() {
+            let Some(entry) = self.entries.get_mut(*word as usize) else { continue };
+            if at < enough(part) {
+                entry.hints.push(sentence);
+            }
+            if whole.is_some_and(|whole| at < enough(whole)) {
                 entry.triggers.push(sentence);
+                self.begins.add(hash_word(entry.folded.as_bytes(), 0, entry.folded.len()));
             }
         }
     }
@@ -170,6 +222,7 @@ impl Index {
         }
         let id = self.suffix_texts.len() as u32;
         self.bare |= !suffix.contains(['.', '/']);
+        self.names.add(hash_path(last_component(suffix).as_bytes()));
         self.suffix_texts.push(suffix.into());
         self.suffixes.insert(hash, id);
         id
@@ -207,9 +260,7 @@ impl Index {
     /// Position of the entry of a word in lower case.
     fn entry(&mut self, folded: &str) -> usize {
         let hash = hash_word(folded.as_bytes(), 0, folded.len());
-        if let Some(bits) = self.filter.get_mut((hash >> 58) as usize * 16 + ((hash >> 54) as usize & 15)) {
-            *bits |= 1 << ((hash >> 48) & 63);
-        }
+        self.known.add(hash);
         let first = self.words.get(&hash).copied().unwrap_or(NONE);
         let mut at = first;
         while let Some(entry) = self.entries.get(at as usize) {
@@ -226,9 +277,7 @@ impl Index {
 
     #[inline]
     fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<(u32, &Entry)> {
-        let bits =
-            self.filter.get((hash >> 58) as usize * 16 + ((hash >> 54) as usize & 15)).copied().unwrap_or(0);
-        if bits & (1 << ((hash >> 48) & 63)) == 0 {
+        if !self.known.may_hold(hash) {
             return None;
         }
         let mut at = self.words.get(&hash).copied()?;
@@ -242,23 +291,30 @@ impl Index {
         None
     }
 
-    /// Searches a text.
+    /// Searches a text for everything.
     pub(crate) fn search(&self, text: &str, sink: &mut impl Sink) {
+        self.walk(text, Scope::Parts, sink);
+    }
+
+    /// Searches a text, for sentences only where they may stand whole. The words of a unit are not told with it, only
+    /// those that announce a sentence: see [`Self::words_of`].
+    pub(crate) fn search_wholes(&self, text: &str, sink: &mut impl Sink) {
+        self.walk(text, Scope::Wholes, sink);
+    }
+
+    fn walk(&self, text: &str, scope: Scope, sink: &mut impl Sink) {
         let text = normalise(text);
-        let mut walk = Walk {
-            index: self,
-            text: &text,
-            active: Vec::new(),
-            run: NONE as usize,
-            slash: false,
-            dot: false,
-            pair: None,
-        };
+        let mut walk = Walk::new(self, &text, scope);
         for (start, end) in units(&text) {
             sink.unit(&text, start, end);
             walk.unit(start, end, sink);
             sink.unit_end(&text, start, end);
         }
+    }
+
+    /// Tells every word of sentences in one unit of a text that is normalised.
+    pub(crate) fn words_of(&self, text: &str, start: usize, end: usize, sink: &mut impl Sink) {
+        Walk::new(self, text, Scope::Words).unit(start, end, sink);
     }
 }
 
@@ -266,6 +322,7 @@ impl Index {
 struct Walk<'i, 't> {
     index: &'i Index,
     text: &'t str,
+    scope: Scope,
     /// Trie nodes under way, with the start of each.
     active: Vec<(u32, usize)>,
     /// Start of the path token under way.
@@ -277,9 +334,13 @@ struct Walk<'i, 't> {
 
 const NO_RUN: usize = NONE as usize;
 
-impl Walk<'_, '_> {
+impl<'i, 't> Walk<'i, 't> {
+    fn new(index: &'i Index, text: &'t str, scope: Scope) -> Self {
+        Self { index, text, scope, active: Vec::new(), run: NO_RUN, slash: false, dot: false, pair: None }
+    }
+
     fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        let bytes = self.text.as_bytes();
+        let Some(bytes) = self.text.as_bytes().get(..end) else { return };
         self.active.clear();
         self.run = NO_RUN;
         self.pair = None;
@@ -289,10 +350,7 @@ impl Walk<'_, '_> {
             match CLASS[byte as usize] {
                 WORD => {
                     let from = at;
-                    at += 1;
-                    while at < end && CLASS[bytes[at] as usize] == WORD {
-                        at += 1;
-                    }
+                    at = word_end(bytes, at);
                     if at < end && bytes[at] >= 0x80 {
                         at = self.wide_word_end(at, end);
                     }
@@ -339,7 +397,7 @@ impl Walk<'_, '_> {
         let rest = self.text.get(at..end).unwrap_or("");
         at + rest
             .char_indices()
-            .find(|(_, c)| is_cjk(*c) || !(c.is_alphanumeric() || *c == '_'))
+            .find(|(_, c)| is_cjk(*c) || !(is_wide_word(*c) || *c == '_'))
             .map_or(rest.len(), |(offset, _)| offset)
     }
 
@@ -352,20 +410,17 @@ impl Walk<'_, '_> {
             if let Some((from, to)) = self.pair
                 && to == at
             {
-                let hash = hash_word(bytes, from, next);
-                if let Some((word, entry)) = self.index.lookup(bytes, from, next, hash)
-                    && !entry.postings.is_empty()
-                {
-                    sink.word(word, &entry.postings, &entry.triggers);
-                }
+                self.counted(bytes, from, next, sink);
             }
             self.pair = Some((at, next));
-            let hash = hash_word(bytes, at, next);
-            let entry = self.index.lookup(bytes, at, next, hash);
-            self.token(entry.map(|(_, entry)| entry), at, next, sink);
+            if self.scope != Scope::Words {
+                let hash = hash_word(bytes, at, next);
+                let entry = self.index.lookup(bytes, at, next, hash);
+                self.token(entry.map(|(_, entry)| entry), at, next, sink);
+            }
             return next;
         }
-        if c.is_alphanumeric() {
+        if is_wide_word(c) {
             let to = self.wide_word_end(at, end);
             self.word(at, to, sink);
             return to;
@@ -389,17 +444,40 @@ impl Walk<'_, '_> {
             self.slash = false;
             self.dot = false;
         }
+        if self.scope == Scope::Words {
+            self.counted(bytes, start, end, sink);
+            return;
+        }
         if bytes[start].is_ascii_digit() {
             sink.number(self.text, start);
         }
         let hash = hash_word(bytes, start, end);
+        // Nothing under way goes on with it, and nothing begins with it.
+        if self.active.is_empty() && self.scope == Scope::Wholes && !self.index.begins.may_hold(hash) {
+            return;
+        }
         let entry = self.index.lookup(bytes, start, end, hash);
-        if let Some((word, entry)) = entry
-            && !entry.postings.is_empty()
-        {
-            sink.word(word, &entry.postings, &entry.triggers);
+        if let Some((word, entry)) = entry {
+            self.tell(word, entry, sink);
         }
         self.token(entry.map(|(_, entry)| entry), start, end, sink);
+    }
+
+    /// Looks a word up that can be nothing but one of sentences.
+    fn counted(&self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Sink) {
+        if let Some((word, entry)) = self.index.lookup(bytes, start, end, hash_word(bytes, start, end)) {
+            self.tell(word, entry, sink);
+        }
+    }
+
+    #[inline]
+    fn tell(&self, word: u32, entry: &Entry, sink: &mut impl Sink) {
+        match self.scope {
+            Scope::Parts if entry.sentences > 0 => sink.word(word, &entry.hints),
+            Scope::Wholes if !entry.triggers.is_empty() => sink.word(word, &entry.triggers),
+            Scope::Words if entry.sentences > 0 => sink.word(word, &[]),
+            _ => {}
+        }
     }
 
     fn token(&mut self, entry: Option<&Entry>, start: usize, end: usize, sink: &mut impl Sink) {
@@ -420,6 +498,9 @@ impl Walk<'_, '_> {
 
     #[inline]
     fn mark(&mut self, byte: u8, start: usize, end: usize, sink: &mut impl Sink) {
+        if self.scope == Scope::Words {
+            return;
+        }
         let id = u32::from(byte);
         if !self.active.is_empty() {
             self.advance(id, end, sink);
@@ -463,7 +544,8 @@ impl Walk<'_, '_> {
             return;
         }
         let start = std::mem::replace(&mut self.run, NO_RUN);
-        if (self.slash || self.dot || self.index.bare) && !self.index.suffix_texts.is_empty() {
+        let looks = self.scope != Scope::Words && !self.index.suffix_texts.is_empty();
+        if looks && (self.slash || self.dot || self.index.bare) {
             self.path(start, end, sink);
         }
     }
@@ -480,6 +562,12 @@ impl Walk<'_, '_> {
             from += 1;
         }
         if from >= to {
+            return;
+        }
+        // Every suffix ends in one of the known names, and so does what is only told to be astray.
+        let slash = bytes[from..to].iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
+        let name = slash.map_or(from, |slash| from + slash + 1);
+        if !self.index.names.may_hold(hash_chunks::<0>(bytes, name, to)) {
             return;
         }
         if !self.slash {
@@ -658,6 +746,55 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
         }
     }
     out
+}
+
+/// Last component of a path.
+fn last_component(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// True for letters and digits beyond ASCII. Marks that logs are full of (dashes, box drawing, arrows, symbols) are
+/// told without the tables of Unicode.
+fn is_wide_word(c: char) -> bool {
+    !matches!(c, '\u{2000}'..='\u{206f}' | '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{2775}' | '\u{1f000}'..='\u{1f0ff}' | '\u{1f300}'..='\u{1faff}')
+        && c.is_alphanumeric()
+}
+
+/// Every byte of a chunk set to `byte`.
+const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// End of the run of ASCII word bytes that begins at `at`, eight bytes at a time.
+#[inline]
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let mut at = at;
+    while let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        let length = word_bytes(u64::from_le_bytes(eight));
+        at += length;
+        if length < 8 {
+            return at;
+        }
+    }
+    while bytes.get(at).is_some_and(|byte| CLASS[*byte as usize] == WORD) {
+        at += 1;
+    }
+    at
+}
+
+/// How many bytes at the start of a chunk are letters, digits or `_`.
+#[inline]
+fn word_bytes(chunk: u64) -> usize {
+    let high = each(0x80);
+    // The high bit of each byte that is at least `least`; bytes are below 0x80, so that nothing carries over.
+    let from = |bytes: u64, least: u8| bytes + each(0x80 - least);
+    let ascii = chunk & !high;
+    let folded = ascii | each(0x20);
+    let digit = from(ascii, b'0') & !from(ascii, b'9' + 1);
+    let letter = from(folded, b'a') & !from(folded, b'z' + 1);
+    let under = from(ascii, b'_') & !from(ascii, b'_' + 1);
+    let word = (digit | letter | under) & !chunk & high;
+    (!word & high).trailing_zeros() as usize / 8
 }
 
 const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
