@@ -218,7 +218,8 @@ impl Lookup {
         for (number, needle) in lookup.sentences.iter().enumerate() {
             let total = needle.words.len();
             // With entities, all of them have to stand there for the whole, and each is told by itself.
-            let whole = needle.sentence.entities.is_empty().then(|| kept_words(total));
+            let whole =
+                needle.sentence.entities.is_empty().then(|| (kept_words(total), announcing_words(total)));
             lookup.index.settle(number as u32, &needle.words, part_words(total), whole);
         }
         lookup
@@ -326,6 +327,11 @@ fn kept_words(total: usize) -> usize {
     (total * 3).div_ceil(4)
 }
 
+/// Rare words of a sentence without entities that a unit of the log must hold before the others are counted.
+fn announcing_words(total: usize) -> usize {
+    kept_words(total).clamp(1, 2)
+}
+
 /// Words of a sentence that a unit must hold to keep it in part.
 fn part_words(total: usize) -> usize {
     (total * 35).div_ceil(100)
@@ -374,13 +380,23 @@ pub(super) struct Scratch {
     unit: u32,
     /// Per sentence, the end of the prefix at which a message was last found to mention it.
     told: Vec<MessageIdx>,
-    /// Per sentence, the last unit that touched it and the entities seen in that.
-    marks: Vec<(u32, u32)>,
+    /// Per sentence, the last unit that touched it and what was seen of it in that.
+    marks: Vec<Mark>,
     touched: Vec<u32>,
     keys: Vec<(u32, usize)>,
     checks: Vec<u32>,
     /// Stray paths of the log, see [`Lookup`].
     strays: FxHashMap<u64, MessageIdx>,
+}
+
+/// What a unit holds of a sentence, as far as it was told.
+#[derive(Debug, Clone, Copy, Default)]
+struct Mark {
+    unit: u32,
+    /// A bit for each of its entities.
+    entities: u32,
+    /// Times that one of its words announced it.
+    words: u32,
 }
 
 /// Receives what the index finds.
@@ -401,7 +417,7 @@ struct Walk<'a> {
 
 impl<'a> Walk<'a> {
     fn new(lookup: &'a Lookup, end: MessageIdx, facts: Option<&'a [Fact]>, scratch: &'a mut Scratch) -> Self {
-        scratch.marks.resize(lookup.sentences.len(), (0, 0));
+        scratch.marks.resize(lookup.sentences.len(), Mark::default());
         scratch.seen.resize(lookup.index.words(), 0);
         scratch.told.resize(lookup.sentences.len(), MessageIdx(0));
         let read = ((0, 0), Heading::default());
@@ -412,15 +428,16 @@ impl<'a> Walk<'a> {
         self.scratch.hits.push((fact, found));
     }
 
+    /// Notes an entity of a sentence, or (0) one of its words.
     fn touch(&mut self, sentence: u32, entity: u32) {
         let unit = self.scratch.unit;
         let Some(mark) = self.scratch.marks.get_mut(sentence as usize) else { return };
-        if mark.0 == unit {
-            mark.1 |= entity;
-        } else {
-            *mark = (unit, entity);
+        if mark.unit != unit {
+            *mark = Mark { unit, ..Mark::default() };
             self.scratch.touched.push(sentence);
         }
+        mark.entities |= entity;
+        mark.words += u32::from(entity == 0);
     }
 
     /// A suffix stands at `start..end`: which files does it name, and how well?
@@ -487,20 +504,20 @@ impl<'a> Walk<'a> {
         (before.is_empty() || before == ".") && after.is_empty()
     }
 
-    /// Could the message mention a sentence that was announced? One mention is enough, and it has to hold all entities.
+    /// Could the message mention a sentence that was touched? One mention is enough, and it has to hold all entities or,
+    /// where there are none, the words that announce it.
     fn may_mention(&self, number: u32) -> bool {
-        let held = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1.count_ones());
+        let Some(needle) = self.lookup.sentences.get(number as usize) else { return false };
+        let mark = self.scratch.marks.get(number as usize).copied().unwrap_or_default();
+        let entities = needle.sentence.entities.len() as u32;
         self.scratch.told.get(number as usize) != Some(&self.end)
-            && self
-                .lookup
-                .sentences
-                .get(number as usize)
-                .is_some_and(|needle| needle.sentence.entities.len() == held as usize)
+            && mark.entities.count_ones() == entities
+            && (entities > 0 || mark.words as usize >= announcing_words(needle.words.len()))
     }
 
-    fn judge_sentence(&mut self, number: u32, text: &str, start: usize, end: usize) {
+    fn judge_sentence(&mut self, number: u32, text: &str, unit: &sentence::Unit<'_>) {
         let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
-        let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.1);
+        let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.entities);
         let total = needle.sentence.words.len() as u32;
         let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
         let seen = needle.words.iter().filter(here).count() as u32;
@@ -515,8 +532,6 @@ impl<'a> Walk<'a> {
         }
         let fact = needle.fact;
         let polar = !needle.sentence.negated.is_empty() || needle.sentence.limiting || needle.sentence.must;
-        // The source sentence itself: nothing more to compare.
-        let unit = text.get(start..end).unwrap_or("");
         if kept || polar || seen * 2 >= total {
             let heading = self.heading(text);
             let reversed = sentence::stance(&needle.sentence, unit, heading) == Stance::Reversed;
@@ -526,7 +541,7 @@ impl<'a> Walk<'a> {
                 self.hit(fact, Match::Contradicted);
                 return;
             }
-            if kept && needle.todo && self.todo_conflict(fact, unit, heading) {
+            if kept && needle.todo && self.todo_conflict(fact, unit.text(), heading) {
                 self.hit(fact, Match::Contradicted);
                 return;
             }
@@ -771,8 +786,9 @@ impl Sink for Walk<'_> {
                     lookup.index.words_of(text, start, end, self);
                 }
             }
+            let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""));
             for sentence in touched.drain(..) {
-                self.judge_sentence(sentence, text, start, end);
+                self.judge_sentence(sentence, text, &unit);
             }
             self.scratch.touched = touched;
         }

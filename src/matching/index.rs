@@ -193,18 +193,19 @@ impl Index {
     }
 
     /// Chooses the words that announce a sentence, once all are added. A unit that holds at least `n` of its words holds
-    /// at least one of any `words.len() - n + 1` of them; the rarest ones waste the least time. `part` words make it
-    /// stand in part, `whole` as a whole (`None`: something else tells).
-    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], part: usize, whole: Option<usize>) {
+    /// at least `m` of any `words.len() - n + m` of them; the rarest ones waste the least time. `part` words make it
+    /// stand in part. `whole` words, where anything else does not tell, make it stand whole; that is announced by
+    /// `at_least` words.
+    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], part: usize, whole: Option<(usize, usize)>) {
         let mut rarest: Vec<u32> = words.to_vec();
         rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.sentences));
-        let enough = |needed: usize| words.len() + 1 - needed.clamp(1, words.len().max(1));
+        let enough = |needed: usize, at_least: usize| words.len() + at_least - needed.max(at_least);
         for (at, word) in rarest.iter().enumerate() {
             let Some(entry) = self.entries.get_mut(*word as usize) else { continue };
-            if at < enough(part) {
+            if at < enough(part, 1) {
                 entry.hints.push(sentence);
             }
-            if whole.is_some_and(|whole| at < enough(whole)) {
+            if whole.is_some_and(|(whole, at_least)| at < enough(whole, at_least)) {
                 entry.triggers.push(sentence);
                 self.begins.add(hash_word(entry.folded.as_bytes(), 0, entry.folded.len()));
             }

@@ -8,6 +8,7 @@ use super::{CLASS, WORD, is_cjk, is_wide_quote};
 use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 use std::sync::LazyLock;
 
 /// Most slots (words and entities) a sentence may have; longer ones are compared by their first slots.
@@ -454,6 +455,31 @@ const EMPHASIS: &[&str] = &[
     "correct",
 ];
 
+/// A unit of text to which several sentences are compared: read at most once.
+pub(crate) struct Unit<'t> {
+    text: &'t str,
+    may_negate: OnceCell<bool>,
+    reading: OnceCell<Reading>,
+}
+
+impl<'t> Unit<'t> {
+    pub(crate) fn new(text: &'t str) -> Self {
+        Self { text, may_negate: OnceCell::new(), reading: OnceCell::new() }
+    }
+
+    pub(crate) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    fn may_negate(&self) -> bool {
+        *self.may_negate.get_or_init(|| may_negate(self.text))
+    }
+
+    fn reading(&self) -> &Reading {
+        self.reading.get_or_init(|| read(self.text))
+    }
+}
+
 /// How a unit with a known share of matched words stands to a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
@@ -465,13 +491,13 @@ pub(crate) enum Stance {
 
 /// Compares polarity of a sentence with the unit of text that holds (some of) its words. `heading` is the heading the
 /// unit stands under: a list under "Never:" or "Constraints" carries the word for its items.
-pub(crate) fn stance(sentence: &Sentence, unit: &str, heading: Heading) -> Stance {
+pub(crate) fn stance(sentence: &Sentence, unit: &Unit<'_>, heading: Heading) -> Stance {
     // Nothing to turn round, and nothing in the unit that could.
     let polar = !sentence.negated.is_empty() || sentence.limiting || sentence.must;
-    if !polar && !may_negate(unit) {
+    if !polar && !unit.may_negate() {
         return Stance::Same;
     }
-    let unit = read(unit);
+    let unit = unit.reading();
     if sentence.negated.is_empty() {
         // Negated here, not in the fact: at least half of the matched words stand under a negation.
         let matched = |word: &&Read| sentence.words.iter().any(|known| *known == *word.text);

@@ -1,5 +1,5 @@
 use super::index::{Border, Index, Sink};
-use super::sentence::{Heading, Stance, analyse, entities, stance};
+use super::sentence::{Heading, Stance, Unit, analyse, entities, stance};
 use super::*;
 
 #[test]
@@ -265,7 +265,7 @@ fn polarity_has_a_scope() {
         ("mocks are forbidden in tests", "never use mocks in tests", Stance::Same),
         ("不要修改测试", "可以修改测试", Stance::Reversed),
     ] {
-        assert_eq!(stance(&analyse(fact), unit, Heading::default()), expected, "{fact} / {unit}");
+        assert_eq!(stance(&analyse(fact), &Unit::new(unit), Heading::default()), expected, "{fact} / {unit}");
     }
 }
 
