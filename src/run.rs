@@ -21,7 +21,6 @@ use crate::transcript::{Origin, Transcript};
 use assemble::assemble;
 use rayon::prelude::*;
 use rows::Scene;
-use sha2::{Digest, Sha256};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How windows are chosen.
@@ -172,7 +171,7 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
         })
         .collect();
     let facts = FileFacts {
-        hash: Sha256::digest(&bytes).into(),
+        hash: blake3::hash(&bytes).into(),
         bytes: bytes.len() as u64,
         lost: problems.iter().any(|problem| problem.severity == "lost"),
     };

@@ -171,8 +171,8 @@ impl<'a> Scorer<'a> {
         let in_summary = self.facts.find(&generated, cycle.prefix_end);
         let in_clipped = (!clipped.is_empty()).then(|| self.facts.find(&clipped, cycle.prefix_end));
         let kept = kept_messages(cycle.context, cycle.prefix_end);
-        let sent: FxHashSet<MessageIdx> =
-            cycle.context.serialize(self.transcript).iter().filter_map(|message| message.source).collect();
+        let serialized = cycle.context.serialize(self.transcript);
+        let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
         let mut score = CycleScore::default();
         let mut classes: Vec<Tally> = vec![Tally::default(); FactClass::ALL.len()];
@@ -250,7 +250,7 @@ impl<'a> Scorer<'a> {
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &truth(false));
         score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &truth(true));
         score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
-        score.broken = invariants::check(cycle.context, self.transcript, cycle.newest_request);
+        score.broken = invariants::check(cycle.context, &serialized, self.transcript, cycle.newest_request);
         score
     }
 

@@ -6,7 +6,6 @@ use crate::replay::{Mode, ScheduleMode};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
 use crate::summarize::Summarizer;
 use rustc_hash::FxHashMap;
-use sha2::{Digest, Sha256};
 
 /// Losses listed in the manifest.
 const WORST_LOSSES: usize = 3;
@@ -79,13 +78,13 @@ pub(super) fn assemble(
     output.manifest.problems = problems;
     output.manifest.worst_losses = worst(losses);
     hashes.sort_unstable();
-    let mut hasher = Sha256::new();
+    let mut hasher = blake3::Hasher::new();
     for hash in hashes {
-        hasher.update(hash);
+        hasher.update(&hash);
     }
-    output.manifest.corpus_hash = hex(&hasher.finalize());
+    output.manifest.corpus_hash = hasher.finalize().to_hex().to_string();
     let wire = serde_json::to_vec(&output.manifest.settings).unwrap_or_default();
-    output.manifest.settings_hash = hex(&Sha256::digest(wire));
+    output.manifest.settings_hash = blake3::hash(&wire).to_hex().to_string();
     output
 }
 
@@ -130,9 +129,9 @@ fn worst(mut losses: Vec<(LossRank, LossRow)>) -> Vec<LossRow> {
 }
 
 fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Settings {
-    let mut hasher = Sha256::new();
+    let mut hasher = blake3::Hasher::new();
     for profile in &settings.profiles {
-        hasher.update(format!("{profile:?}"));
+        hasher.update(format!("{profile:?}").as_bytes());
     }
     let (windows, cycles) = match &settings.windows {
         Windows::Cycles(cycles) => (Vec::new(), *cycles as u64),
@@ -163,15 +162,6 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
         },
         tokenizer: settings.tokenizer.name().to_owned(),
         summarizer: summarizer.name().to_owned(),
-        profile_hash: hex(&hasher.finalize()),
+        profile_hash: hasher.finalize().to_hex().to_string(),
     }
-}
-
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut text, byte| {
-        for nibble in [byte >> 4, byte & 15] {
-            text.push(char::from_digit(u32::from(nibble), 16).unwrap_or('0'));
-        }
-        text
-    })
 }

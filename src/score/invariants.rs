@@ -1,6 +1,6 @@
 //! Hard invariants of a context, judged on the blocks as serialized for the model: no trust in how it was built.
 
-use crate::context::{Block, Context, Entry};
+use crate::context::{Block, Context, Entry, Sent};
 use crate::transcript::{Link, MessageIdx, Role, Transcript};
 use rustc_hash::FxHashSet;
 
@@ -23,15 +23,19 @@ pub struct Broken {
     pub summary_after_tail: bool,
 }
 
-/// Checks a context. `newest_request` is the request that has to be there, if any has to.
-pub fn check(context: &Context, transcript: &Transcript, newest_request: Option<MessageIdx>) -> Broken {
+/// Checks a context and what is sent of it. `newest_request` is the request that has to be there, if any has to.
+pub fn check(
+    context: &Context,
+    sent: &[Sent<'_>],
+    transcript: &Transcript,
+    newest_request: Option<MessageIdx>,
+) -> Broken {
     let mut broken = Broken::default();
-    let sent = context.serialize(transcript);
     let mut calls = FxHashSet::default();
     let mut answered = FxHashSet::default();
     let mut user = false;
     let mut request = false;
-    for message in &sent {
+    for message in sent {
         user |= message.role == Role::User;
         request |= message.source.is_some() && message.source == newest_request;
         broken.empty_blocks += u64::from(message.blocks.is_empty());

@@ -100,15 +100,17 @@ fn candidates(line: &str) -> Vec<&str> {
         return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
     }
     line.split(|c: char| !c.is_ascii() || SEPARATES[c as usize & 127])
+        // What names something is a hexadecimal number or has a slash.
+        .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
         .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
-        .filter(|token| is_path(token) || is_hex(token) || token.contains("://"))
+        .filter(|token| is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some())
         .collect()
 }
 
 /// A token that can only be a path: it has a directory and a file name with an extension, or begins at a root.
 fn is_path(token: &str) -> bool {
     let Some((directory, name)) = token.rsplit_once('/') else { return false };
-    if name.is_empty() || token.contains("://") {
+    if name.is_empty() || memmem::find(token.as_bytes(), b"://").is_some() {
         return false;
     }
     let extension = name.rsplit_once('.').is_some_and(|(stem, end)| {
@@ -120,9 +122,12 @@ fn is_path(token: &str) -> bool {
     extension || (token.starts_with('/') && directory.len() > 1 && name.len() > 1)
 }
 
+/// Least digits of a hexadecimal identifier.
+const HEX_DIGITS: usize = 8;
+
 /// Eight or more hexadecimal digits with a letter and a digit (commit, UUID).
 fn is_hex(token: &str) -> bool {
-    token.len() >= 8
+    token.len() >= HEX_DIGITS
         && token.bytes().all(|byte| byte.is_ascii_hexdigit() || byte == b'-')
         && token.bytes().any(|byte| byte.is_ascii_digit())
         && token.bytes().any(|byte| byte.is_ascii_alphabetic())

@@ -5,7 +5,8 @@
 //! text are those taken instead.
 
 use crate::summarize::FileLists;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::LazyCell;
 
 /// Paths as listed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -82,6 +83,9 @@ fn push(line: &str, modified: bool, found: &mut Listed) {
 
 /// `Modified files: a, b.` or `- Read files: c` anywhere in a line.
 fn sentence(line: &str, found: &mut Listed) {
+    if !line.contains(" files:") {
+        return;
+    }
     for (label, modified) in [("Modified files:", true), ("Read files:", false)] {
         let Some((_, rest)) = line.split_once(label) else { continue };
         // The list ends where the next labelled list or the sentence ends.
@@ -103,16 +107,7 @@ pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
         return ListScore { listed: None, right: None, truth: truth.len() as u64 };
     };
     let exact: FxHashSet<&str> = truth.iter().copied().collect();
-    let mut ends: rustc_hash::FxHashMap<&str, (u32, &str)> = rustc_hash::FxHashMap::default();
-    for path in truth {
-        let mut rest = *path;
-        while let Some((_, end)) = rest.split_once('/') {
-            if !end.is_empty() {
-                ends.entry(end).or_insert((0, path)).0 += 1;
-            }
-            rest = end;
-        }
-    }
+    let ends = LazyCell::new(|| ends(truth));
     let unique: FxHashSet<&str> = listed.iter().map(|path| path.trim_start_matches("./")).collect();
     // Two spellings of one true path are right once.
     let named = |path: &str| match exact.get(path) {
@@ -121,6 +116,21 @@ pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
     };
     let right = unique.iter().filter_map(|path| named(path)).collect::<FxHashSet<&str>>().len();
     ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
+}
+
+/// Every end of every path, with the number of paths that end so and one of them.
+fn ends<'t>(truth: &[&'t str]) -> FxHashMap<&'t str, (u32, &'t str)> {
+    let mut ends = FxHashMap::default();
+    for path in truth {
+        let mut rest = *path;
+        while let Some((_, end)) = rest.split_once('/') {
+            if !end.is_empty() {
+                ends.entry(end).or_insert((0, *path)).0 += 1;
+            }
+            rest = end;
+        }
+    }
+    ends
 }
 
 #[cfg(test)]
