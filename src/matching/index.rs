@@ -341,7 +341,8 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        let Some(bytes) = self.text.as_bytes().get(..end) else { return };
+        let text = self.text.as_bytes();
+        let Some(bytes) = text.get(..end) else { return };
         self.active.clear();
         self.run = NO_RUN;
         self.pair = None;
@@ -351,11 +352,21 @@ impl<'i, 't> Walk<'i, 't> {
             match CLASS[byte as usize] {
                 WORD => {
                     let from = at;
-                    at = word_end(bytes, at);
+                    let mut hash;
+                    (at, hash) = read_word(text, at);
                     if at < end && bytes[at] >= 0x80 {
                         at = self.wide_word_end(at, end);
+                        hash = hash_word(text, from, at);
                     }
-                    self.word(from, at, sink);
+                    self.open_run(from);
+                    // Mostly nothing under way goes on with it, and nothing begins with it.
+                    if self.scope != Scope::Wholes
+                        || !self.active.is_empty()
+                        || self.index.begins.may_hold(hash)
+                        || byte.is_ascii_digit()
+                    {
+                        self.word(from, at, hash, sink);
+                    }
                 }
                 SPACE => {
                     self.end_run(at, sink);
@@ -372,11 +383,7 @@ impl<'i, 't> Walk<'i, 't> {
                     at += 1;
                 }
                 CONNECTOR => {
-                    if self.run == NO_RUN {
-                        self.run = at;
-                        self.slash = false;
-                        self.dot = false;
-                    }
+                    self.open_run(at);
                     self.slash |= matches!(byte, b'/' | b'\\');
                     self.dot |= byte == b'.';
                     at += 1;
@@ -411,7 +418,7 @@ impl<'i, 't> Walk<'i, 't> {
             if let Some((from, to)) = self.pair
                 && to == at
             {
-                self.counted(bytes, from, next, sink);
+                self.counted(bytes, from, next, hash_word(bytes, from, next), sink);
             }
             self.pair = Some((at, next));
             if self.scope != Scope::Words {
@@ -423,7 +430,8 @@ impl<'i, 't> Walk<'i, 't> {
         }
         if is_wide_word(c) {
             let to = self.wide_word_end(at, end);
-            self.word(at, to, sink);
+            self.open_run(at);
+            self.word(at, to, hash_word(self.text.as_bytes(), at, to), sink);
             return to;
         }
         self.end_run(at, sink);
@@ -437,25 +445,14 @@ impl<'i, 't> Walk<'i, 't> {
         next
     }
 
-    #[inline]
-    fn word(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+    fn word(&mut self, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
         let bytes = self.text.as_bytes();
-        if self.run == NO_RUN {
-            self.run = start;
-            self.slash = false;
-            self.dot = false;
-        }
         if self.scope == Scope::Words {
-            self.counted(bytes, start, end, sink);
+            self.counted(bytes, start, end, hash, sink);
             return;
         }
         if bytes[start].is_ascii_digit() {
             sink.number(self.text, start);
-        }
-        let hash = hash_word(bytes, start, end);
-        // Nothing under way goes on with it, and nothing begins with it.
-        if self.active.is_empty() && self.scope == Scope::Wholes && !self.index.begins.may_hold(hash) {
-            return;
         }
         let entry = self.index.lookup(bytes, start, end, hash);
         if let Some((word, entry)) = entry {
@@ -465,8 +462,8 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// Looks a word up that can be nothing but one of sentences.
-    fn counted(&self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Sink) {
-        if let Some((word, entry)) = self.index.lookup(bytes, start, end, hash_word(bytes, start, end)) {
+    fn counted(&self, bytes: &[u8], start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
+        if let Some((word, entry)) = self.index.lookup(bytes, start, end, hash) {
             self.tell(word, entry, sink);
         }
     }
@@ -539,14 +536,20 @@ impl<'i, 't> Walk<'i, 't> {
         }
     }
 
+    /// A path token is under way, since `at` if none was.
+    #[inline]
+    fn open_run(&mut self, at: usize) {
+        if self.run == NO_RUN {
+            self.run = at;
+            self.slash = false;
+            self.dot = false;
+        }
+    }
+
     #[inline]
     fn end_run(&mut self, end: usize, sink: &mut impl Sink) {
-        if self.run == NO_RUN {
-            return;
-        }
         let start = std::mem::replace(&mut self.run, NO_RUN);
-        let looks = self.scope != Scope::Words && !self.index.suffix_texts.is_empty();
-        if looks && (self.slash || self.dot || self.index.bare) {
+        if start != NO_RUN && (self.slash || self.dot || self.index.bare) && self.scope != Scope::Words {
             self.path(start, end, sink);
         }
     }
@@ -766,21 +769,22 @@ const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
 }
 
-/// End of the run of ASCII word bytes that begins at `at`, eight bytes at a time.
+/// End and [`hash_word`] of the run of ASCII word bytes that begins at `at`, eight bytes at a time.
 #[inline]
-fn word_end(bytes: &[u8], at: usize) -> usize {
-    let mut at = at;
-    while let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
-        let length = word_bytes(u64::from_le_bytes(eight));
-        at += length;
+fn read_word(bytes: &[u8], at: usize) -> (usize, u64) {
+    let mut end = at;
+    let mut hash = 0;
+    loop {
+        let chunk = chunk(bytes, end, bytes.len());
+        let length = word_bytes(chunk);
+        if length > 0 {
+            hash = mix::<FOLD>(hash, chunk, length);
+            end += length;
+        }
         if length < 8 {
-            return at;
+            return (end, finish(hash, end - at));
         }
     }
-    while bytes.get(at).is_some_and(|byte| CLASS[*byte as usize] == WORD) {
-        at += 1;
-    }
-    at
 }
 
 /// How many bytes at the start of a chunk are letters, digits or `_`.
@@ -800,10 +804,13 @@ fn word_bytes(chunk: u64) -> usize {
 
 const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
 
+/// Folds the case of ASCII letters in a hash.
+const FOLD: u64 = each(0x20);
+
 /// Hash of a word with ASCII case folded away; other distinctions are left to the comparison that follows.
 #[inline]
 fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
-    hash_chunks::<0x2020_2020_2020_2020>(bytes, start, end)
+    hash_chunks::<FOLD>(bytes, start, end)
 }
 
 fn hash_path(bytes: &[u8]) -> u64 {
@@ -812,22 +819,36 @@ fn hash_path(bytes: &[u8]) -> u64 {
 
 #[inline]
 fn hash_chunks<const FOLD: u64>(bytes: &[u8], start: usize, end: usize) -> u64 {
-    let mut hash = (end - start) as u64;
+    let mut hash = 0;
     let mut at = start;
     while at < end {
-        let length = (end - at).min(8);
-        let chunk = match bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
-            Some(eight) => u64::from_le_bytes(eight) & (u64::MAX >> (64 - 8 * length)),
-            None => bytes
-                .get(at..end)
-                .unwrap_or_default()
-                .iter()
-                .rev()
-                .fold(0, |sum, byte| sum << 8 | u64::from(*byte)),
-        };
-        let fold = FOLD & (u64::MAX >> (64 - 8 * length));
-        hash = (hash.rotate_left(5) ^ (chunk | fold)).wrapping_mul(SEED);
+        hash = mix::<FOLD>(hash, chunk(bytes, at, end), (end - at).min(8));
         at += 8;
     }
-    hash ^ (hash >> 29)
+    finish(hash, end - start)
+}
+
+/// Up to eight bytes from `at` on; what follows `end` may be among them.
+#[inline]
+fn chunk(bytes: &[u8], at: usize, end: usize) -> u64 {
+    match bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        Some(eight) => u64::from_le_bytes(eight),
+        None => {
+            let rest = bytes.get(at..end).unwrap_or_default();
+            rest.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+        }
+    }
+}
+
+/// Takes the first `length` bytes (1 to 8) of a chunk into a hash.
+#[inline]
+fn mix<const FOLD: u64>(hash: u64, chunk: u64, length: usize) -> u64 {
+    let mask = u64::MAX >> (64 - 8 * length);
+    (hash.rotate_left(5) ^ (chunk | FOLD) & mask).wrapping_mul(SEED)
+}
+
+#[inline]
+fn finish(hash: u64, length: usize) -> u64 {
+    let hash = (hash ^ length as u64).wrapping_mul(SEED);
+    hash ^ hash >> 29
 }
