@@ -350,6 +350,9 @@ pub struct LossRow {
     pub damage: String,
     /// Mentions in the log after that cycle: how often the work came back to it.
     pub mentions_later: u64,
+    /// Other strategies that lose it too, at this or another cycle.
+    #[serde(default)]
+    pub also: Vec<String>,
 }
 
 /// A file or session that could not be measured, and why.

@@ -14,6 +14,7 @@ use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
 use crate::replay::{Mode, Plan, Planner, Prepared, ScheduleMode, effects, repeat_schedule, replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, ratio};
+use crate::score::Scorer;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
 use crate::tokens::{TokenIndex, Tokenizer};
@@ -21,6 +22,8 @@ use crate::transcript::{Origin, Transcript};
 use assemble::assemble;
 use rayon::prelude::*;
 use rows::Scene;
+use rustc_hash::FxHashSet;
+use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How windows are chosen.
@@ -105,7 +108,19 @@ struct SessionOutcome {
     sessions: Vec<SessionRow>,
     facts: Vec<FactRow>,
     /// The worst under a strategy that writes a summary, and the worst under the others.
-    losses: Vec<(LossRank, LossRow)>,
+    losses: Vec<Loss>,
+    /// Per plan that was replayed, in order, the facts lost at some cycle.
+    lost: Vec<FxHashSet<u32>>,
+}
+
+/// A loss, before it is known whether it is among the worst.
+struct Loss {
+    rank: LossRank,
+    row: LossRow,
+    /// The fact.
+    fact: u32,
+    /// Place of its plan in [`SessionOutcome::lost`].
+    plan: usize,
 }
 
 /// Orders losses, most damaging first.
@@ -228,7 +243,8 @@ fn session(
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
-    let mut facts: Option<FactSet> = None;
+    let facts = OnceCell::new();
+    let scorer = OnceCell::new();
     for profile in &settings.profiles {
         let planner = prepared.planner(profile, settings.summary_tokens);
         for (window, source, limit) in windows(transcript, &tokens, &planner, settings) {
@@ -237,9 +253,11 @@ fn session(
                 Mode::Repeat => repeat_schedule(&planner, transcript.messages.len(), window, limit),
             };
             // Facts are extracted only for sessions that are compacted at all.
-            if !locked.cuts.is_empty() && facts.is_none() {
-                facts = Some(FactSet::extract(transcript, &effects));
+            if !locked.cuts.is_empty() {
+                let facts = facts.get_or_init(|| FactSet::extract(transcript, &effects));
+                scorer.get_or_init(|| Scorer::new(transcript, facts));
             }
+            let first = outcome.lost.len();
             for strategy in &settings.strategies {
                 let plan = Plan {
                     profile,
@@ -259,12 +277,13 @@ fn session(
                     Windows::Cycles(cycles) => cycles as u64,
                     Windows::Given(_) => 0,
                 };
-                if let Some(facts) = &facts {
+                if let (Some(facts), Some(scorer)) = (facts.get(), scorer.get()) {
                     let scene = Scene {
                         transcript,
                         prepared: &prepared,
                         planner: &planner,
                         facts,
+                        scorer,
                         place,
                         plan,
                         settings,
@@ -278,9 +297,24 @@ fn session(
                 outcome.exercised |= row.exercised;
                 outcome.sessions.push(row);
             }
+            also_lost(&mut outcome, first, &settings.strategies);
         }
     }
     outcome
+}
+
+/// Tells the losses of the plans from `first` on, one per strategy, which other strategies lose the same.
+fn also_lost(outcome: &mut SessionOutcome, first: usize, strategies: &[Strategy]) {
+    let plans = outcome.lost.get(first..).unwrap_or_default();
+    for loss in outcome.losses.iter_mut().filter(|loss| loss.plan >= first) {
+        loss.row.also = plans
+            .iter()
+            .zip(strategies)
+            .enumerate()
+            .filter(|(at, (lost, _))| first + at != loss.plan && lost.contains(&loss.fact))
+            .map(|(_, (_, strategy))| strategy.name().to_owned())
+            .collect();
+    }
 }
 
 /// Price in input-token equivalents: cached tokens at a tenth, tokens new to the provider's cache at a quarter more.

@@ -11,6 +11,7 @@ use crate::report::{Look, render};
 use crate::results::files::{prepare, write_run};
 use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{RunSettings, Windows, run as run_all};
+use crate::strategy::Strategy;
 use crate::summarize::extractive::Extractive;
 use std::collections::HashMap;
 use std::path::Path;
@@ -124,7 +125,8 @@ fn problems(manifest: &Manifest, ui: &Ui) {
     }
     for (problem, count) in files {
         ui.complain(&problem_line(problem));
-        if count > 1 {
+        // Where the file as a whole was refused, its lines tell nothing more.
+        if count > 1 && !(problem.line == 0 && problem.severity == "lost") {
             ui.complain(&format!("  and {} more of this file; run.json has them all (--out DIR)", count - 1));
         }
     }
@@ -137,6 +139,22 @@ fn too_short(output: &RunOutput, ui: &Ui) {
     files.dedup();
     for file in files {
         ui.complain(&format!("{file}: too short to compact"));
+    }
+}
+
+/// What to do when nothing was measured.
+fn unmeasured_hint(output: &RunOutput) -> &'static str {
+    let settings = &output.manifest.settings;
+    if output.manifest.sessions == 0 {
+        "give a file or directory with logs of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
+    } else if settings.strategies.iter().all(|name| name == Strategy::None.name()) {
+        "the strategy none never compacts: name another one with --strategy"
+    } else if settings.windows.is_empty() {
+        "give longer logs"
+    } else if output.cycles.iter().any(|row| row.unfit) {
+        "single messages are larger than the window: give a larger --window, or --cycles in place of it"
+    } else {
+        "give longer logs, or a smaller --window, or --cycles in place of it"
     }
 }
 
@@ -153,12 +171,7 @@ fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
                 manifest.sessions, manifest.sessions_not_exercised, manifest.sessions_failed
             )
         };
-        let hint = if manifest.sessions == 0 {
-            "give a file or directory with logs of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
-        } else {
-            "give longer logs, or a smaller --window"
-        };
-        return Err(Failure::new(cause, hint));
+        return Err(Failure::new(cause, unmeasured_hint(output)));
     }
     let lost = manifest.files_failed > 0
         || manifest.sessions_failed > 0

@@ -226,13 +226,17 @@ pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, St
     if let Some(agent) = look_alike(&record.value) {
         return ("unknown-format", format!("this looks like {agent}, which is not supported; {READS}"));
     }
-    let keys: Vec<&str> = record
-        .value
-        .as_object()
-        .map(|map| map.keys().map(String::as_str).take(6).collect())
-        .unwrap_or_default();
-    let keys: String = keys.join(", ").chars().take(120).collect();
-    ("unknown-format", format!("no known log format (fields of line {}: {keys}); {READS}", record.line))
+    let line = record.line;
+    let seen = match record.value.as_object() {
+        Some(map) if map.is_empty() => format!("line {line} is an object without fields"),
+        Some(map) => {
+            let keys: Vec<&str> = map.keys().map(String::as_str).take(6).collect();
+            let keys: String = keys.join(", ").chars().take(120).collect();
+            format!("fields of line {line}: {keys}")
+        }
+        None => format!("line {line} is no JSON object"),
+    };
+    ("unknown-format", format!("no known log format ({seen}); {READS}"))
 }
 
 /// Formats that are recognised only to be named.

@@ -147,6 +147,8 @@ fn what_is_no_log_says_what_it_is() {
             "unknown-format",
             "no known log format (fields of line 1: a, b); this program",
         ),
+        (b"\"x\"\n7", "unknown-format", "no known log format (line 1 is no JSON object); this program"),
+        (b"{}", "unknown-format", "no known log format (line 1 is an object without fields); this program"),
         (
             b"{\"type\":\"thread.started\"}",
             "unknown-format",

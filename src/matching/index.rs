@@ -132,11 +132,7 @@ pub(crate) trait Sink {
 
 impl Index {
     pub(crate) fn new() -> Self {
-        Self {
-            roots: vec![NONE; FIRST_WORD as usize],
-            terminals: vec![Vec::new()],
-            ..Self::default()
-        }
+        Self { roots: vec![NONE; FIRST_WORD as usize], terminals: vec![Vec::new()], ..Self::default() }
     }
 
     /// Adds a phrase under a number of the caller's choice. A phrase without a token is ignored.
@@ -196,7 +192,13 @@ impl Index {
     /// at least `m` of any `words.len() - n + m` of them; the rarest ones waste the least time. `part` words make it
     /// stand in part. `whole` words, where anything else does not tell, make it stand whole; that is announced by
     /// `at_least` words.
-    pub(crate) fn settle(&mut self, sentence: u32, words: &[u32], part: usize, whole: Option<(usize, usize)>) {
+    pub(crate) fn settle(
+        &mut self,
+        sentence: u32,
+        words: &[u32],
+        part: usize,
+        whole: Option<(usize, usize)>,
+    ) {
         let mut rarest: Vec<u32> = words.to_vec();
         rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.sentences));
         let enough = |needed: usize, at_least: usize| words.len() + at_least - needed.max(at_least);
@@ -759,7 +761,7 @@ fn last_component(path: &str) -> &str {
 
 /// True for letters and digits beyond ASCII. Marks that logs are full of (dashes, box drawing, arrows, symbols) are
 /// told without the tables of Unicode.
-fn is_wide_word(c: char) -> bool {
+pub(super) fn is_wide_word(c: char) -> bool {
     !matches!(c, '\u{2000}'..='\u{206f}' | '\u{2190}'..='\u{245f}' | '\u{2500}'..='\u{2775}' | '\u{1f000}'..='\u{1f0ff}' | '\u{1f300}'..='\u{1faff}')
         && c.is_alphanumeric()
 }

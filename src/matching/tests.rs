@@ -138,6 +138,7 @@ struct Hits {
     suffixes: Vec<(u32, usize, usize)>,
     strays: Vec<String>,
     words: Vec<(u32, Vec<u32>)>,
+    numbers: Vec<usize>,
 }
 
 impl Sink for Hits {
@@ -145,10 +146,12 @@ impl Sink for Hits {
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
         self.phrases.push((phrase, start, end));
     }
-    fn word(&mut self, word: u32, sentences: &[u32], _triggers: &[u32]) {
+    fn word(&mut self, word: u32, sentences: &[u32]) {
         self.words.push((word, sentences.to_vec()));
     }
-    fn number(&mut self, _text: &str, _start: usize) {}
+    fn number(&mut self, _text: &str, start: usize) {
+        self.numbers.push(start);
+    }
     fn suffix(&mut self, suffix: u32, _text: &str, start: usize, end: usize) {
         self.suffixes.push((suffix, start, end));
     }
@@ -191,6 +194,113 @@ fn phrases_are_whole_tokens() {
     check_phrase("1.2.3", Border::Tight, "is 1.2.3.", true);
     check_phrase("a::b", Border::Name, "a::b::c", false);
     check_phrase("a::b", Border::Name, "a::b()", true);
+}
+
+/// What a search of the log finds besides words: the same as one for everything.
+fn check_scopes(index: &Index, text: &str) {
+    let (mut all, mut wholes) = (Hits::default(), Hits::default());
+    index.search(text, &mut all);
+    index.search_wholes(text, &mut wholes);
+    assert_eq!(
+        (&all.phrases, &all.suffixes, &all.strays, &all.numbers),
+        (&wholes.phrases, &wholes.suffixes, &wholes.strays, &wholes.numbers),
+        "{text}"
+    );
+}
+
+#[test]
+fn a_search_for_wholes_finds_every_phrase_and_path() {
+    let mut index = Index::new();
+    let phrases = ["cargo test --lib", "a::b", "é1 x", "--flag", "12 things", "你好", "test", "x.y"];
+    for (number, phrase) in phrases.iter().enumerate() {
+        index.add_phrase(phrase, number as u32, Border::Word);
+    }
+    for suffix in ["/repo/src/a.rs", "src/a.rs", "a.rs", "C:/x/b.rs", "b.rs", "Makefile", "src"] {
+        index.add_suffix(suffix);
+    }
+    let pieces = [
+        "cargo",
+        " ",
+        "test",
+        "--lib",
+        "a",
+        "::",
+        "b",
+        "é1",
+        "x",
+        "--flag",
+        "12",
+        "things",
+        "你",
+        "好",
+        ".",
+        "y",
+        "/repo/",
+        "src/",
+        "a.rs",
+        "C:\\x\\b.rs",
+        "./",
+        "../",
+        "//",
+        "Makefile",
+        "src",
+        "\n",
+        "─┤",
+        "'",
+        "a.rs/b.rs",
+        "https://",
+        "q/",
+        "unrelated_and_long_word",
+        "ＡＢ",
+    ];
+    let mut state = 7_u64;
+    for _ in 0..3_000 {
+        let text: String = (0..12)
+            .map(|_| {
+                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                pieces[(state >> 33) as usize % pieces.len()]
+            })
+            .collect();
+        check_scopes(&index, &text);
+    }
+}
+
+#[test]
+fn letters_beyond_ascii_are_those_of_unicode() {
+    for c in ('\u{80}'..=char::MAX).filter(|c| !is_cjk(*c)) {
+        assert_eq!(super::index::is_wide_word(c), c.is_alphanumeric(), "{c:?}");
+    }
+}
+
+#[test]
+fn enough_words_announce_a_sentence() {
+    for total in 1..12_usize {
+        for whole in 1..=total {
+            for part in 1..=whole {
+                let at_least = whole.min(2);
+                let mut index = Index::new();
+                let words: Vec<String> = (0..total).map(|n| format!("word{n}")).collect();
+                let numbers: Vec<u32> = words.iter().map(|word| index.add_word(word)).collect();
+                index.settle(0, &numbers, part, Some((whole, at_least)));
+                for from in 0..total {
+                    let told = |count: usize, wholes: bool| {
+                        let unit: Vec<&str> =
+                            (0..count).map(|n| words[(from + n) % total].as_str()).collect();
+                        let mut hits = Hits::default();
+                        let text = unit.join(" ");
+                        if wholes {
+                            index.search_wholes(&text, &mut hits);
+                        } else {
+                            index.search(&text, &mut hits);
+                        }
+                        hits.words.iter().filter(|(_, sentences)| sentences.contains(&0)).count()
+                    };
+                    assert!(told(part, false) >= 1, "{part} of {total}");
+                    assert!(told(whole, true) >= at_least, "{whole} of {total}");
+                }
+            }
+        }
+    }
 }
 
 #[test]

@@ -135,7 +135,10 @@ fn the_newest_request_is_pinned_right_after_the_summary() {
                 let summary =
                     trace.context.entries.iter().rposition(|entry| matches!(entry, Entry::Summary { .. }));
                 assert_eq!(trace.context.entries[summary.unwrap() + 1], Entry::Kept(MessageIdx(0)));
-                assert_eq!(check(&trace.context, &session, Some(MessageIdx(0))), Broken::default());
+                assert_eq!(
+                    check(&trace.context, &trace.context.serialize(&session), &session, Some(MessageIdx(0))),
+                    Broken::default()
+                );
             }
         });
     }
@@ -267,7 +270,7 @@ proptest! {
                         assert_conserved(&session, trace);
                         assert_tokens(&session, &tokens, trace);
                         let newest = prepared_request(&session, trace.cut.trigger);
-                        assert_eq!(check(&trace.context, &session, newest), Broken::default());
+                        assert_eq!(check(&trace.context, &trace.context.serialize(&session), &session, newest), Broken::default());
                         let generated: u64 = trace.generated.iter().map(|text| text.tokens).sum();
                         assert!(generated <= planner.amounts(window).budget);
                     }

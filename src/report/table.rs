@@ -8,8 +8,9 @@ use super::Look;
 use super::rank::{JUDGED_BY, Place, places};
 use super::text::{count, fit, sanitize, thousands, width, wrap};
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
-use crate::results::{LossRow, Manifest, Problem, RunOutput, SessionRow};
+use crate::results::{CycleRow, LossRow, Manifest, Problem, RunOutput, SessionRow};
 use crate::stats::{Estimate, MIN_SESSIONS};
+use crate::strategy::Strategy;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
@@ -35,7 +36,7 @@ pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> Stri
         for rows in aggregate.summary.chunk_by(same_block) {
             block(&mut page, rows, aggregate);
         }
-        losses(&mut page, &output.manifest.worst_losses);
+        losses(&mut page, &output.manifest.worst_losses, &output.manifest.settings.strategies);
     } else {
         page.gap();
         page.styled(BAD, "Nothing was measured: no session was compacted.");
@@ -399,7 +400,7 @@ fn named(kinds: &[(u64, &str)]) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-fn losses(page: &mut Page, losses: &[LossRow]) {
+fn losses(page: &mut Page, losses: &[LossRow], strategies: &[String]) {
     let shown = losses.len().min(LOSSES);
     if shown == 0 {
         return;
@@ -418,7 +419,7 @@ fn losses(page: &mut Page, losses: &[LossRow]) {
             "{} at cycle {} under {}, mentioned {times} later",
             sanitize(&loss.damage),
             loss.cycle,
-            sanitize(&loss.strategy)
+            under(loss, strategies)
         );
         let value = sanitize(&loss.value);
         let one_line = format!("{place}\"{value}\" - {fate}");
@@ -433,8 +434,18 @@ fn losses(page: &mut Page, losses: &[LossRow]) {
     }
 }
 
+/// The strategies that lose a fact; a run of only these says so.
+fn under(loss: &LossRow, strategies: &[String]) -> String {
+    let compacting = strategies.iter().filter(|name| *name != Strategy::None.name()).count();
+    if compacting > 1 && loss.also.len() + 1 == compacting {
+        return "every strategy".to_owned();
+    }
+    let names: Vec<&str> = std::iter::once(&loss.strategy).chain(&loss.also).map(String::as_str).collect();
+    sanitize(&names.join(", "))
+}
+
 fn notes(page: &mut Page, output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) {
-    not_exercised(page, &output.sessions);
+    not_exercised(page, &output.sessions, &output.cycles);
     errors(page, output);
     problems(page, &output.manifest);
     page.gap();
@@ -451,7 +462,7 @@ fn notes(page: &mut Page, output: &RunOutput, aggregate: &Aggregate, look: Look<
 }
 
 /// Sessions that no plan exercised, named once per file.
-fn not_exercised(page: &mut Page, sessions: &[SessionRow]) {
+fn not_exercised(page: &mut Page, sessions: &[SessionRow], cycles: &[CycleRow]) {
     // Per session: its file, whether any plan exercised or broke it, most cycles, and whether its window was given.
     let mut fates: BTreeMap<&str, (&str, bool, u64, bool)> = BTreeMap::new();
     for row in sessions {
@@ -462,9 +473,11 @@ fn not_exercised(page: &mut Page, sessions: &[SessionRow]) {
     }
     let mut files: BTreeMap<(&str, bool), u64> = BTreeMap::new();
     let mut windows_given = false;
-    for (source, _, cycles, given) in fates.into_values().filter(|fate| !fate.1) {
-        *files.entry((source, cycles == 0)).or_default() += 1;
+    let mut unfit = false;
+    for (session, (source, _, reached, given)) in fates.into_iter().filter(|(_, fate)| !fate.1) {
+        *files.entry((source, reached == 0)).or_default() += 1;
         windows_given |= given;
+        unfit |= cycles.iter().any(|row| row.unfit && row.session == session);
     }
     let lines: Vec<String> = files
         .into_iter()
@@ -475,7 +488,11 @@ fn not_exercised(page: &mut Page, sessions: &[SessionRow]) {
         .collect();
     list(page, "Not exercised (counted, in no mean)", &lines);
     if windows_given && !lines.is_empty() {
-        page.item("A smaller --window, or --cycles in place of it, compacts more of them.");
+        page.item(if unfit {
+            "Single messages are larger than the window: a larger --window, or --cycles in place of it, compacts more."
+        } else {
+            "A smaller --window, or --cycles in place of it, compacts more of them."
+        });
     }
 }
 

@@ -13,7 +13,7 @@ use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
 use std::fmt;
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 
 /// What was run on what.
@@ -90,7 +90,11 @@ pub fn prepare(dir: &Path) -> Result<(), FilesError> {
     let mut foreign = Vec::new();
     for entry in entries {
         let name = entry.map_err(|error| FilesError::io(dir, "list the directory", error))?.file_name();
-        let ours = ALL.iter().any(|own| name == *own || name == temporary_name(own).as_str());
+        let own = ALL.iter().find(|own| name == **own);
+        let ours = own.map_or_else(
+            || ALL.iter().any(|own| name == temporary_name(own).as_str()),
+            |own| is_result(&dir.join(own), own),
+        );
         if !ours {
             foreign.push(name.to_string_lossy().into_owned());
         }
@@ -104,6 +108,18 @@ pub fn prepare(dir: &Path) -> Result<(), FilesError> {
             Err(FilesError::new(dir, cause, hint))
         }
     }
+}
+
+/// Does a file with the name of a result begin like one? Nothing is lost with an empty one.
+fn is_result(path: &Path, name: &str) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
+    let first: &[u8] = match name {
+        MANIFEST => b"{",
+        SUMMARY | DIFFERENCES => b"profile,",
+        _ => b"session,",
+    };
+    read.is_ok() && (start.is_empty() || start.starts_with(first))
 }
 
 /// Writes a run to `dir`, replacing an earlier one. `facts.csv` is there only when there are fact rows.

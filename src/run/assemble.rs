@@ -1,6 +1,6 @@
 //! Rows of all files in input order, under ids that are unique, and the manifest of the run.
 
-use super::{FileOutcome, LossRank, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
+use super::{FileOutcome, Loss, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
 use crate::discover::Discovered;
 use crate::replay::{Mode, ScheduleMode};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
@@ -42,7 +42,7 @@ pub(super) fn assemble(
     };
     let mut taken: FxHashMap<String, u32> = FxHashMap::default();
     let mut hashes: Vec<[u8; 32]> = Vec::new();
-    let mut losses: Vec<(LossRank, LossRow)> = Vec::new();
+    let mut losses: Vec<Loss> = Vec::new();
     for outcome in outcomes {
         problems.extend(outcome.problems);
         match outcome.ingested {
@@ -100,22 +100,22 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
     session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.losses.iter_mut().for_each(|(_, row)| row.session.clone_from(&id));
+    session.losses.iter_mut().for_each(|loss| loss.row.session.clone_from(&id));
 }
 
 /// The most damaging losses under the strategies that write a summary, one per fact and session.
 ///
 /// What truncate and emergency lose is nearly everything; a user learns from what even the best strategies lose.
-fn worst(mut losses: Vec<(LossRank, LossRow)>) -> Vec<LossRow> {
-    if losses.iter().any(|(_, row)| writes(&row.strategy)) {
-        losses.retain(|(_, row)| writes(&row.strategy));
+fn worst(mut losses: Vec<Loss>) -> Vec<LossRow> {
+    if losses.iter().any(|loss| writes(&loss.row.strategy)) {
+        losses.retain(|loss| writes(&loss.row.strategy));
     }
-    losses.sort_by(|(a_rank, a), (b_rank, b)| {
-        let a_key = (a_rank, &a.source, &a.session, a.line, &a.strategy);
-        a_key.cmp(&(b_rank, &b.source, &b.session, b.line, &b.strategy))
+    losses.sort_by(|a, b| {
+        let a_key = (a.rank, &a.row.source, &a.row.session, a.row.line, &a.row.strategy);
+        a_key.cmp(&(b.rank, &b.row.source, &b.row.session, b.row.line, &b.row.strategy))
     });
     let mut worst: Vec<LossRow> = Vec::new();
-    for (_, row) in losses {
+    for Loss { row, .. } in losses {
         // Different sessions first: three losses of one session teach less than three sessions.
         let known = worst.iter().any(|other| other.session == row.session);
         if !known {

@@ -1,6 +1,6 @@
 //! From the replay of one session to its rows: what each cycle kept, by class and by fact, and what it lost that hurts.
 
-use super::{Place, RunSettings, SessionOutcome, cost_units, writes};
+use super::{Loss, Place, RunSettings, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactSet, Match};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, ratio};
@@ -16,6 +16,7 @@ pub(super) struct Scene<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) planner: &'a Planner<'a>,
     pub(super) facts: &'a FactSet,
+    pub(super) scorer: &'a Scorer<'a>,
     pub(super) place: Place<'a>,
     pub(super) plan: Plan<'a>,
     pub(super) settings: &'a RunSettings,
@@ -29,7 +30,6 @@ impl Scene<'_> {
         session: &mut SessionRow,
         outcome: &mut SessionOutcome,
     ) {
-        let scorer = Scorer::new(self.transcript, self.facts);
         let amounts = self.planner.amounts(self.plan.window);
         let turns = self.prepared.terrain.requests().max(1) as f64;
         let turn = self.prepared.view.tokens.total() as f64 / turns;
@@ -39,7 +39,7 @@ impl Scene<'_> {
         for (index, trace) in result.cycles.iter().enumerate() {
             let number = index as u32 + 1;
             let last = index + 1 == result.cycles.len();
-            let score = scorer.score(&self.cycle(trace));
+            let score = self.scorer.score(&self.cycle(trace));
             let mut row = self.cycle_row(trace, &score, number);
             row.summarizer = match self.plan.strategy {
                 Strategy::Structured | Strategy::Narrative => summarizer.name().to_owned(),
@@ -62,6 +62,7 @@ impl Scene<'_> {
             }
             rows.push(row);
         }
+        outcome.lost.push(lost);
         summarize_session(&rows, session);
         outcome.cycles.append(&mut rows);
     }
@@ -263,9 +264,9 @@ impl Scene<'_> {
             let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
             // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
             let strategy = self.plan.strategy.name();
-            let slot = outcome.losses.iter().position(|(_, row)| writes(&row.strategy) == writes(strategy));
+            let slot = outcome.losses.iter().position(|loss| writes(&loss.row.strategy) == writes(strategy));
             let known = slot.and_then(|at| outcome.losses.get(at));
-            if known.is_some_and(|(worst, row)| (*worst, row.strategy.as_str()) <= (rank, strategy)) {
+            if known.is_some_and(|loss| (loss.rank, loss.row.strategy.as_str()) <= (rank, strategy)) {
                 continue;
             }
             let row = LossRow {
@@ -279,10 +280,12 @@ impl Scene<'_> {
                 value: fact.value.clone(),
                 damage: damage.to_owned(),
                 mentions_later: later,
+                also: Vec::new(),
             };
+            let loss = Loss { rank, row, fact: fate.id.0, plan: outcome.lost.len() };
             match slot.and_then(|at| outcome.losses.get_mut(at)) {
-                Some(known) => *known = (rank, row),
-                None => outcome.losses.push((rank, row)),
+                Some(known) => *known = loss,
+                None => outcome.losses.push(loss),
             }
         }
     }

@@ -75,6 +75,31 @@ fn nothing_measured_is_never_a_success() {
 }
 
 #[test]
+fn the_hint_fits_the_reason_why_nothing_was_measured() {
+    let sandbox = Sandbox::new();
+    let turn = |n: usize| {
+        format!(
+            "{{\"role\":\"user\",\"content\":\"{0}\"}}\n{{\"role\":\"assistant\",\"content\":\"{0}\"}}\n",
+            "some words ".repeat(n)
+        )
+    };
+    sandbox.file("large.jsonl", turn(2_000).repeat(3));
+    sandbox.file("short.jsonl", turn(2));
+    sandbox.file("packed.jsonl", b"\x1f\x8b\x08\n{}\n{}\n[".repeat(3));
+    for (arguments, hint) in [
+        (&["large.jsonl", "--strategy", "none"][..], "name another one with --strategy"),
+        (&["large.jsonl", "--window", "1000"], "give a larger --window"),
+        (&["short.jsonl", "--window", "8k"], "or a smaller --window"),
+        (&["short.jsonl"], "hint: give longer logs\n"),
+        (&["packed.jsonl"], "unpack it with gunzip first\nerror:"),
+    ] {
+        let ran = sandbox.run(&[&["replay"], arguments].concat());
+        assert_eq!(ran.code, 2, "{arguments:?}: {ran:?}");
+        assert!(ran.stderr.contains(hint), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn usage_mistakes_name_what_would_be_right() {
     check_refused(&["replay"], &["Usage"]);
     check_refused(&["replay", "x", "--strategy", "structred"], &["structred", "did you mean `structured`"]);

@@ -145,6 +145,16 @@ fn foreign_directories_and_files_are_left_alone() {
     );
     assert_eq!(listing(dir.path()), ["notes.txt"]);
 
+    // A file of the same name that is somebody else's.
+    let theirs = dir.path().join("theirs");
+    fs::create_dir(&theirs).unwrap();
+    for name in super::ALL {
+        fs::write(theirs.join(name), "total\n12\n").unwrap();
+        let error = write(&theirs).unwrap_err();
+        assert!(error.to_string().ends_with(&format!("not results of compactor: {name}")), "{error}");
+        fs::write(theirs.join(name), "").unwrap();
+    }
+
     let new = dir.path().join("a/b");
     write(&new).unwrap();
     fs::write(new.join(".cycles.csv.tmp"), "left behind by a killed run").unwrap();
