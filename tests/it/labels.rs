@@ -4,7 +4,7 @@
 //! The labels follow `fixtures/LABELLING.md`; their readers saw that page and the sessions only. A label and a fact agree
 //! when they are of one class and one says the other (see [`agree`]); each answers one other at most (see [`pair`]).
 
-use compactor::facts::{FactClass, FactSet, State};
+use compactor::facts::{Fact, FactClass, FactSet, State};
 use compactor::ingest::ingest;
 use compactor::replay::effects;
 use compactor::transcript::{MessageIdx, Transcript};
@@ -211,13 +211,37 @@ fn load(labels: &Path) -> (Labels, Vec<Transcript>) {
 fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut BTreeMap<String, Tally>) {
     let facts = FactSet::extract(transcript, &effects(transcript));
     let end = MessageIdx::new(transcript.messages.len());
+    lexical(name, labels, &facts.facts, tallies);
+    let tally = tallies.entry("file".to_owned()).or_default();
+    let truth: BTreeSet<(String, String)> =
+        labels.file.iter().map(|file| (file.path.clone(), file.state.clone())).collect();
+    let found: BTreeSet<(String, String)> = facts
+        .facts
+        .iter()
+        .filter_map(|fact| match fact.state_at(end) {
+            Some(State::File(class)) => {
+                Some((fact.value.clone(), class.name().trim_start_matches("file.").to_owned()))
+            }
+            _ => None,
+        })
+        .collect();
+    tally.labels += truth.len();
+    tally.extracted += found.len();
+    tally.found += truth.intersection(&found).count();
+    tally.right += truth.intersection(&found).count();
+    tally.missed.extend(truth.difference(&found).map(|(path, state)| format!("{name}: {state} {path}")));
+    tally.wrong.extend(found.difference(&truth).map(|(path, state)| format!("{name}: {state} {path}")));
+}
+
+/// Compares the facts that have no state of a file.
+fn lexical(name: &str, labels: &Session, facts: &[Fact], tallies: &mut BTreeMap<String, Tally>) {
     for class in
         ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"]
     {
         let tally = tallies.entry(class.to_owned()).or_default();
         let wanted: Vec<&FactLabel> = labels.fact.iter().filter(|label| label.class == class).collect();
-        let found: Vec<_> = facts.facts.iter().filter(|fact| class_name(fact.class) == class).collect();
-        let same = |label: &FactLabel, fact: &compactor::facts::Fact| {
+        let found: Vec<&Fact> = facts.iter().filter(|fact| class_name(fact.class) == class).collect();
+        let same = |label: &FactLabel, fact: &Fact| {
             let line = label.line == fact.line;
             agree(class, &label.text, &fact.value, line)
                 || label.also.iter().any(|text| agree(class, text, &fact.value, line))
@@ -244,32 +268,13 @@ fn compare(name: &str, labels: &Session, transcript: &Transcript, tallies: &mut 
             tally.fooled += usize::from(hit && !wanted.iter().any(|label| plain(&label.text) == text));
         }
     }
-    let tally = tallies.entry("file".to_owned()).or_default();
-    let truth: BTreeSet<(String, String)> =
-        labels.file.iter().map(|file| (file.path.clone(), file.state.clone())).collect();
-    let found: BTreeSet<(String, String)> = facts
-        .facts
-        .iter()
-        .filter_map(|fact| match fact.state_at(end) {
-            Some(State::File(class)) => {
-                Some((fact.value.clone(), class.name().trim_start_matches("file.").to_owned()))
-            }
-            _ => None,
-        })
-        .collect();
-    tally.labels += truth.len();
-    tally.extracted += found.len();
-    tally.found += truth.intersection(&found).count();
-    tally.right += truth.intersection(&found).count();
-    tally.missed.extend(truth.difference(&found).map(|(path, state)| format!("{name}: {state} {path}")));
-    tally.wrong.extend(found.difference(&truth).map(|(path, state)| format!("{name}: {state} {path}")));
 }
 
 /// Pairs labels with facts, each at most once: the same words first, then those of one line, then the rest.
 fn pair(
     wanted: &[&FactLabel],
-    found: &[&compactor::facts::Fact],
-    same: impl Fn(&FactLabel, &compactor::facts::Fact) -> bool,
+    found: &[&Fact],
+    same: impl Fn(&FactLabel, &Fact) -> bool,
 ) -> Vec<(usize, usize)> {
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     for round in 0..3 {
@@ -277,7 +282,7 @@ fn pair(
             if pairs.iter().any(|(taken, _)| *taken == left) {
                 continue;
             }
-            let fits = |fact: &compactor::facts::Fact| match round {
+            let fits = |fact: &Fact| match round {
                 0 => plain(&label.text) == plain(&fact.value),
                 1 => label.line == fact.line && same(label, fact),
                 _ => same(label, fact),
@@ -288,6 +293,94 @@ fn pair(
         }
     }
     pairs
+}
+
+/// One message of a dialogue with its facts. Short and many: what sessions are too few for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    id: String,
+    author: String,
+    /// What the other side said just before; its facts are not labelled.
+    before: Option<String>,
+    text: String,
+    decision: Vec<String>,
+    constraint: Vec<String>,
+    request: Option<String>,
+    value: Vec<String>,
+    error: Vec<String>,
+}
+
+impl Message {
+    /// As a log, and the line of the message in it.
+    fn log(&self) -> (String, u32) {
+        let line = |role: &str, text: &str| serde_json::json!({"role": role, "content": text}).to_string();
+        let call = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
+            {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\":\"./run.sh\"}"}}]});
+        let lines = match (self.author.as_str(), &self.before) {
+            ("tool", _) => vec![
+                call.to_string(),
+                serde_json::json!({"role": "tool", "tool_call_id": "c1", "content": self.text}).to_string(),
+            ],
+            ("user", Some(before)) => vec![line("assistant", before), line("user", &self.text)],
+            ("user", None) => vec![line("user", &self.text)],
+            (_, before) => {
+                vec![line("user", before.as_deref().unwrap_or("ok")), line("assistant", &self.text)]
+            }
+        };
+        (lines.join("\n"), lines.len() as u32)
+    }
+
+    fn labels(&self, line: u32) -> Session {
+        let of = |class: &'static str, texts: &[String]| -> Vec<FactLabel> {
+            texts
+                .iter()
+                .map(|text| FactLabel {
+                    class: class.to_owned(),
+                    text: text.clone(),
+                    line,
+                    fate: "current".to_owned(),
+                    _superseded_by: None,
+                    also: Vec::new(),
+                    _message: 0,
+                })
+                .collect()
+        };
+        let request: Vec<String> = self.request.clone().into_iter().collect();
+        let fact = [
+            of("decision", &self.decision),
+            of("constraint", &self.constraint),
+            of("request", &request),
+            of("value", &self.value),
+            of("error", &self.error),
+        ];
+        Session {
+            name: self.id.clone(),
+            _note: String::new(),
+            file: Vec::new(),
+            fact: fact.into_iter().flatten().collect(),
+            distractor: Vec::new(),
+        }
+    }
+}
+
+/// The labelled messages of one file of dialogues.
+fn dialogue_tallies(file: &str) -> BTreeMap<String, Tally> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/dialogues").join(file);
+    let text = std::fs::read_to_string(&path).expect("dialogues");
+    let mut tallies = BTreeMap::new();
+    for line in text.lines() {
+        let message: Message = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        let (log, at) = message.log();
+        let read = ingest(log.as_bytes(), "x.jsonl");
+        let transcript = read.sessions.first().unwrap_or_else(|| panic!("{read:?}"));
+        let facts = FactSet::extract(transcript, &effects(transcript)).facts;
+        let said: Vec<Fact> = facts.into_iter().filter(|fact| fact.line == at).collect();
+        lexical(&message.id, &message.labels(at), &said, &mut tallies);
+    }
+    tallies
+        .retain(|class, _| ["decision", "constraint", "request", "value", "error"].contains(&class.as_str()));
+    tallies
 }
 
 fn tallies(held_out: bool) -> BTreeMap<String, Tally> {
@@ -319,6 +412,20 @@ fn table(tallies: &BTreeMap<String, Tally>) -> String {
         ));
     }
     out
+}
+
+/// Lists every miss where it is asked for.
+fn show(tallies: &BTreeMap<String, Tally>) {
+    if std::env::var_os("COMPACTOR_SHOW_LABELS").is_some() {
+        for (class, tally) in tallies {
+            for missed in &tally.missed {
+                eprintln!("MISSED {class}: {missed}");
+            }
+            for wrong in &tally.wrong {
+                eprintln!("WRONG {class}: {wrong}");
+            }
+        }
+    }
 }
 
 /// Precision and recall that were reached per class, rounded down to 0.05: what is below them got worse.
@@ -353,20 +460,20 @@ const KEPT: [(&str, f64, f64); 10] = [
 fn facts_agree_with_the_labels() {
     let tallies = tallies(false);
     eprintln!("{}", table(&tallies));
-    if std::env::var_os("COMPACTOR_SHOW_LABELS").is_some() {
-        for (class, tally) in &tallies {
-            for missed in &tally.missed {
-                eprintln!("MISSED {class}: {missed}");
-            }
-            for wrong in &tally.wrong {
-                eprintln!("WRONG {class}: {wrong}");
-            }
-        }
-    }
+    show(&tallies);
     for (class, precision, recall) in REACHED {
         let tally = &tallies[class];
         assert!(tally.precision() >= precision, "{class}: precision {:.3} < {precision}", tally.precision());
         assert!(tally.recall() >= recall, "{class}: recall {:.3} < {recall}", tally.recall());
+    }
+}
+
+#[test]
+fn facts_agree_with_labelled_messages() {
+    for file in std::env::var("COMPACTOR_DIALOGUES").as_deref().unwrap_or("b.jsonl").split(',') {
+        let tallies = dialogue_tallies(file);
+        eprintln!("{file}\n{}", table(&tallies));
+        show(&tallies);
     }
 }
 

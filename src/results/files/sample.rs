@@ -112,7 +112,7 @@ fn manifest(n: u64) -> Manifest {
                 value: value.to_owned(),
                 damage: damage.to_owned(),
                 mentions_later,
-                also: if class == "request" { vec!["narrative".to_owned()] } else { Vec::new() },
+                also: if class == "constraint" { vec!["structured".to_owned()] } else { Vec::new() },
             }
         };
     Manifest {
