@@ -30,7 +30,7 @@ use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
-use regex::{Regex, RegexSet};
+use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sentences::Plain;
 use std::borrow::Cow;
@@ -487,11 +487,6 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
 /// Word borders are those of ASCII: a name right beside Chinese or Japanese text stands alone, and the search is faster.
 fn pattern(text: &str) -> Option<Regex> {
     Regex::new(&ascii_borders(text)).ok()
-}
-
-/// Several patterns of this module, tried in one pass.
-fn set(texts: &[&str]) -> Option<RegexSet> {
-    RegexSet::new(texts.iter().map(|text| ascii_borders(text))).ok()
 }
 
 fn ascii_borders(text: &str) -> String {

@@ -3,9 +3,14 @@
 
 mod constraint;
 mod decision;
+mod phrases;
 mod request;
 #[cfg(test)]
 mod tests;
+
+use super::{LazyLock, Regex};
+use phrases::{List, Said};
+use std::cell::OnceCell;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
 pub(in crate::facts) use decision::is_decision;
@@ -36,8 +41,12 @@ pub(in crate::facts) fn strip_marker(unit: &str) -> &str {
 pub(in crate::facts) struct Plain<'s> {
     sentence: &'s str,
     lower: String,
+    /// Phrases of the rules that stand in `lower`.
+    said: Said,
+    /// It is a line of data, not a sentence.
+    data: bool,
     /// Starts of clauses, after punctuation and joining words and past polite openings, and whether only "and" opens it.
-    clauses: Vec<(usize, bool)>,
+    clauses: OnceCell<Vec<(usize, bool)>>,
 }
 
 /// Words that join clauses.
@@ -88,23 +97,28 @@ const OPENINGS: &[&str] = &[
 impl<'s> Plain<'s> {
     /// Reads a sentence.
     pub(in crate::facts) fn new(sentence: &'s str) -> Self {
-        let mut lower = String::with_capacity(sentence.len());
-        for c in sentence.trim().chars() {
-            match c {
-                '*' | '`' => {}
-                '’' | '‘' => lower.push('\''),
-                '\n' | '\t' => lower.push(' '),
-                _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
-                _ => lower.extend(c.to_lowercase()),
-            }
-        }
-        let clauses = clauses(&lower);
-        Self { sentence, lower, clauses }
+        let lower = plain(sentence.trim());
+        let said = Said::in_text(&lower);
+        Self { sentence, lower, said, data: looks_like_data(sentence), clauses: OnceCell::new() }
+    }
+
+    /// Does it hold a phrase of the list?
+    fn says(&self, list: List) -> bool {
+        self.said.any(list)
+    }
+
+    /// Does it match a pattern each of whose matches holds a phrase of the list?
+    fn has_form(&self, list: List, pattern: &LazyLock<Option<Regex>>) -> bool {
+        self.says(list) && pattern.as_ref().is_some_and(|pattern| pattern.is_match(&self.lower))
+    }
+
+    fn starts(&self) -> &[(usize, bool)] {
+        self.clauses.get_or_init(|| clauses(&self.lower))
     }
 
     /// Its clauses, each up to the end of the sentence.
     fn clauses(&self) -> impl Iterator<Item = &str> {
-        self.clauses
+        self.starts()
             .iter()
             .filter_map(|(start, _)| self.lower.get(*start..))
             .filter(|clause| !clause.is_empty())
@@ -112,7 +126,7 @@ impl<'s> Plain<'s> {
 
     /// Clauses that may begin an order. After "and" a noun is as likely as a verb, and an order there follows another.
     fn heads(&self) -> impl Iterator<Item = &str> {
-        self.clauses
+        self.starts()
             .iter()
             .filter(|(_, joined)| !joined)
             .filter_map(|(start, _)| self.lower.get(*start..))
@@ -122,21 +136,49 @@ impl<'s> Plain<'s> {
     /// Has it the size and the look of a sentence? Less says nothing, more is a paragraph; a line of data, code or a log
     /// that somebody pastes says nothing of its own.
     fn fits(&self) -> bool {
-        (5..=600).contains(&self.sentence.len()) && !looks_like_data(self.sentence)
+        (5..=600).contains(&self.sentence.len()) && !self.data
     }
 
     /// Does it tell somebody to do something, or what a result must be? An imperative, a word of obligation, or a phrase
     /// without subject and verb ("standard library only").
     fn directs(&self) -> bool {
         self.heads().any(is_imperative)
-            || has_word(&self.lower, OBLIGES)
+            || self.obliges()
             || self.lower.contains("please")
             || self.is_elliptical()
     }
 
+    /// Has it a word of obligation?
+    fn obliges(&self) -> bool {
+        self.says(List::Obliges) && has_word(&self.lower, OBLIGES)
+    }
+
     /// No verb form that makes a statement, no subject.
     fn is_elliptical(&self) -> bool {
-        words(&self.lower).count() <= 14 && !has_word(&self.lower, STATES)
+        words(&self.lower).take(15).count() <= 14 && !has_word(&self.lower, STATES)
+    }
+
+    /// Questions, offers, guesses, quotations.
+    fn is_open(&self) -> bool {
+        let end = self.sentence.trim_end_matches(['"', '\'', ')', '”', ' ', '*', '_']);
+        self.says(List::Open)
+            || end.ends_with(['?', '？', '呢', 'か', '么'])
+            || starts_with_any(
+                &self.lower,
+                &[
+                    "could ",
+                    "can ",
+                    "would ",
+                    "should ",
+                    "why ",
+                    "what ",
+                    "how ",
+                    "is it",
+                    "are there",
+                    "do you",
+                    "does ",
+                ],
+            )
     }
 }
 
@@ -411,17 +453,14 @@ const STATES: &[&str] = &[
 /// A line of JSON, code, a table or a log.
 fn looks_like_data(sentence: &str) -> bool {
     let text = sentence.trim();
-    ["-->", "Error:", "error:", "Warning:", "warning:", "'---", "'+++", "==="]
-        .iter()
-        .any(|start| text.starts_with(start))
-        || text.contains("===")
-        || text.starts_with(['{', '}', '[', '<', '|', '/', '$', '@', ')', '\\'])
+    let holds = |byte: u8| memchr::memchr(byte, text.as_bytes()).is_some();
+    text.starts_with(['{', '}', '[', '<', '|', '/', '$', '@', ')', '\\'])
         || text.ends_with(['{', '}', ';', '|', '>'])
-        || text.contains("\":")
-        || text.contains("=>")
-        || text.contains("();")
-        || text.contains(" = ") && !text.contains('`')
-        || text.starts_with('"') && text.ends_with("\",")
+        || starts_with_any(text, &["-->", "Error:", "error:", "Warning:", "warning:", "'---", "'+++", "==="])
+        || holds(b'=')
+            && (text.contains("===") || text.contains("=>") || text.contains(" = ") && !text.contains('`'))
+        || holds(b'"') && (text.contains("\":") || text.starts_with('"') && text.ends_with("\","))
+        || holds(b'(') && text.contains("();")
 }
 
 /// Words of a lower-case text: letters, digits, `_` and inner apostrophes.
@@ -434,16 +473,55 @@ fn has_word(lower: &str, list: &[&str]) -> bool {
     words(lower).any(|word| list.contains(&word))
 }
 
+/// A text in lower case, without markup, with plain apostrophes and blanks.
+fn plain(text: &str) -> String {
+    let is_mark = |c: char| matches!(c, '*' | '`');
+    if text.is_ascii() {
+        let mut lower = text.to_ascii_lowercase();
+        if lower.contains(is_mark) {
+            lower.retain(|c| !is_mark(c));
+        }
+        return if lower.contains(['\n', '\t']) { lower.replace(['\n', '\t'], " ") } else { lower };
+    }
+    let mut lower = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            _ if is_mark(c) => {}
+            '’' | '‘' => lower.push('\''),
+            '\n' | '\t' => lower.push(' '),
+            _ if c.is_ascii() => lower.push(c.to_ascii_lowercase()),
+            _ => lower.extend(c.to_lowercase()),
+        }
+    }
+    lower
+}
+
 /// Starts of the clauses of a lower-case sentence, and whether "and" alone opens it.
 fn clauses(lower: &str) -> Vec<(usize, bool)> {
     let mut starts = vec![(0, false)];
-    for (at, c) in lower.char_indices() {
-        if matches!(c, ',' | ';' | ':' | '(' | '—' | '–' | '，' | '；' | '：' | '、') {
-            starts.push((at + c.len_utf8(), false));
+    // Where a joint may stand again: what is a piece of one is no piece of the next.
+    let mut free = [0; JOINTS.len()];
+    for (at, byte) in lower.bytes().enumerate() {
+        match byte {
+            b',' | b';' | b':' | b'(' => starts.push((at + 1, false)),
+            b' ' => {
+                let rest = lower.get(at..).unwrap_or("");
+                for (joint, free) in JOINTS.iter().zip(&mut free) {
+                    if at >= *free && rest.starts_with(joint) {
+                        *free = at + joint.len();
+                        starts.push((*free, *joint == " and "));
+                    }
+                }
+            }
+            // The first byte of a character that is no ASCII.
+            0xc0.. => {
+                let wide = lower.get(at..).and_then(|rest| rest.chars().next());
+                if let Some(c @ ('—' | '–' | '，' | '；' | '：' | '、')) = wide {
+                    starts.push((at + c.len_utf8(), false));
+                }
+            }
+            _ => {}
         }
-    }
-    for joint in JOINTS {
-        starts.extend(lower.match_indices(joint).map(|(at, found)| (at + found.len(), *joint == " and ")));
     }
     starts.sort_unstable();
     for (start, _) in &mut starts {
@@ -460,7 +538,14 @@ fn past_openings(lower: &str, start: usize) -> usize {
         let clause = lower.get(at..).unwrap_or("");
         let trimmed = clause.trim_start();
         at += clause.len() - trimmed.len();
-        let Some(rest) = OPENINGS.iter().find_map(|opening| trimmed.strip_prefix(opening)) else { return at };
+        let Some(first) = trimmed.bytes().next() else { return at };
+        let Some(rest) = OPENINGS
+            .iter()
+            .filter(|opening| opening.bytes().next() == Some(first))
+            .find_map(|opening| trimmed.strip_prefix(opening))
+        else {
+            return at;
+        };
         if (trimmed.starts_with("we ") || trimmed.starts_with("you ")) && !binding_modal(rest) {
             return at;
         }
@@ -497,91 +582,59 @@ fn contains_any(text: &str, list: &[&str]) -> bool {
     list.iter().any(|part| text.contains(part))
 }
 
-/// Questions, offers, guesses, quotations.
-fn is_open(plain: &str, sentence: &str) -> bool {
-    let end = sentence.trim_end_matches(['"', '\'', ')', '”', ' ', '*', '_']);
-    if end.ends_with(['?', '？'])
-        || end.ends_with(['吗', '呢', 'か'])
-        || end.contains("吗")
-        || end.ends_with("么")
-    {
-        return true;
-    }
-    contains_any(
-        plain,
-        &[
-            "maybe ",
-            "perhaps ",
-            "we could ",
-            "you could ",
-            "i could ",
-            "could be ",
-            "what if ",
-            "wondering",
-            "should we ",
-            "shall we ",
-            "how about ",
-            "might want",
-            "i think it ",
-            "for example, ",
-            "e.g. ",
-            "for instance",
-            "hypothetically",
-            "in theory",
-            "or we can",
-            "one option",
-            "another option",
-            "alternatively",
-            "或许",
-            "也许",
-            "かもしれ",
-            "比如",
-            "例如",
-        ],
-    ) || starts_with_any(
-        plain,
-        &[
-            "could ",
-            "can ",
-            "would ",
-            "should ",
-            "why ",
-            "what ",
-            "how ",
-            "is it",
-            "are there",
-            "do you",
-            "does ",
-        ],
-    )
-}
+/// Phrases of offers, guesses and examples.
+const OPEN: &[&str] = &[
+    "maybe ",
+    "perhaps ",
+    "we could ",
+    "you could ",
+    "i could ",
+    "could be ",
+    "what if ",
+    "wondering",
+    "should we ",
+    "shall we ",
+    "how about ",
+    "might want",
+    "i think it ",
+    "for example, ",
+    "e.g. ",
+    "for instance",
+    "hypothetically",
+    "in theory",
+    "or we can",
+    "one option",
+    "another option",
+    "alternatively",
+    "吗",
+    "或许",
+    "也许",
+    "かもしれ",
+    "比如",
+    "例如",
+];
 
-/// A trigger inside a quotation, or a rule that somebody else is reported to state.
-fn is_reported(plain: &str) -> bool {
-    contains_any(
-        plain,
-        &[
-            " says ",
-            " says:",
-            " said ",
-            " states ",
-            " stated ",
-            "according to",
-            " reads:",
-            " reads \"",
-            "documented as",
-            "the docs say",
-            "it says",
-            " mentions that",
-            " tells me",
-            "error message",
-            " claims ",
-            " wrote ",
-            "写着",
-            "写道",
-            "と書いて",
-            " warns ",
-            " complains ",
-        ],
-    )
-}
+/// Phrases of a quotation, or of a rule that somebody else is reported to state.
+const REPORTED: &[&str] = &[
+    " says ",
+    " says:",
+    " said ",
+    " states ",
+    " stated ",
+    "according to",
+    " reads:",
+    " reads \"",
+    "documented as",
+    "the docs say",
+    "it says",
+    " mentions that",
+    " tells me",
+    "error message",
+    " claims ",
+    " wrote ",
+    "写着",
+    "写道",
+    "と書いて",
+    " warns ",
+    " complains ",
+];

@@ -5,7 +5,7 @@
 //! ("instead of", "X, not Y", "only", "without", "at most 3") binds in a sentence that directs.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{Plain, contains_any, is_open, is_reported, words};
+use super::{List, Plain, contains_any, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -25,26 +25,75 @@ static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"(?:,| -) not \S|\b(?:instead of|rather than) \S|\bnothing else\b|\bas[- ]is\b")
 });
 
+/// What [`MODAL`] matches holds one of these.
+pub(super) const MODALS: &[&str] = &[
+    "must",
+    "shall",
+    "should",
+    "may not",
+    "can only",
+    "may only",
+    "not allowed",
+    "forbidden",
+    "prohibited",
+    "required",
+    "mandatory",
+    "need",
+    "ought to",
+    "not to ",
+    "out of scope",
+    "hands off",
+    "has to",
+    "have to",
+    "off-limits",
+    "off limits",
+    "don't want",
+    "do not want",
+];
+/// What limits: each match of [`LIMIT`], [`CORRECTS`], [`WITHOUT`] and [`CONTRAST`] holds one of these, and so do the words that limit
+/// by themselves.
+pub(super) const LIMITS: &[&str] = &[
+    "at most",
+    "at least",
+    " than",
+    "exceed",
+    "above",
+    "within",
+    "max",
+    "up to",
+    "under",
+    "below",
+    "or less",
+    "or fewer",
+    "without ",
+    ", not ",
+    "- not ",
+    "instead of ",
+    "nothing else",
+    "as-is",
+    "as is",
+    "only",
+    "always",
+    "unchanged",
+    "untouched",
+    "stays",
+];
+
 /// Binds the sentence, which a user wrote, the agent?
 pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
     let sentence = plain.sentence;
-    if !plain.fits() || quoted(sentence) {
+    if !plain.fits() || plain.is_open() {
         return false;
     }
-    let lower = plain.lower.as_str();
-    if is_open(lower, sentence) {
-        return false;
-    }
-    if cjk_constraint(sentence) {
-        return true;
-    }
-    !is_reported(lower)
-        && !is_lifting(lower)
-        && (plain.clauses().any(orders)
-            || plain.clauses().next().is_some_and(excludes)
-            || obliges(lower)
-            || CORRECTS.as_ref().is_some_and(|rule| rule.is_match(lower))
-            || plain.directs() && limits(plain))
+    let binds = cjk_constraint(sentence)
+        || !plain.says(List::Lifting)
+            && (plain.clauses().any(orders)
+                || plain.clauses().next().is_some_and(excludes)
+                || obliges(plain)
+                || plain.has_form(List::Limits, &CORRECTS)
+                || limits(plain) && plain.directs())
+            && !plain.says(List::Reported);
+    binds && !quoted(sentence)
 }
 
 /// A clause that begins with a binding word, as an order.
@@ -196,12 +245,15 @@ fn prohibits(clause: &str, noun: &str) -> bool {
 }
 
 /// A modal that binds.
-fn obliges(lower: &str) -> bool {
-    MODAL.as_ref().is_some_and(|modal| modal.is_match(lower)) && !is_report(lower)
+fn obliges(plain: &Plain<'_>) -> bool {
+    !plain.says(List::Report) && plain.has_form(List::Modal, &MODAL)
 }
 
 /// A limiting word, in a sentence that directs.
 fn limits(plain: &Plain<'_>) -> bool {
+    if !plain.says(List::Limits) || plain.says(List::Report) {
+        return false;
+    }
     let lower = plain.lower.as_str();
     let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(lower));
     let only = words(lower).enumerate().any(|(at, word)| match word {
@@ -209,7 +261,7 @@ fn limits(plain: &Plain<'_>) -> bool {
         "always" | "unchanged" | "untouched" | "stays" => true,
         _ => false,
     });
-    (only || is(&CONTRAST) || is(&LIMIT) || is(&WITHOUT)) && !is_report(lower) && !past(lower)
+    (only || is(&CONTRAST) || is(&LIMIT) || is(&WITHOUT)) && !past(lower)
 }
 
 /// Tells what happened.
@@ -221,59 +273,54 @@ fn past(lower: &str) -> bool {
             .any(|word| matches!(word, "was" | "were" | "did" | "had" | "didn't" | "wasn't"))
 }
 
-/// "it must be a bug", "I must admit", "must have been", "I have to say", "I have to restart it every time".
-fn is_report(lower: &str) -> bool {
-    contains_any(
-        lower,
-        &[
-            "must be a ",
-            "must be the ",
-            "must be some",
-            "must be because",
-            "must be due",
-            "must have ",
-            "must admit",
-            "must say",
-            "have to say",
-            "have to admit",
-            "i have to",
-            "i had to",
-            "whether ",
-            "i need to",
-            "we need to",
-            "you need to know",
-            "no need to",
-            "don't need to",
-            "doesn't need to",
-            "does not need to",
-            "do not need to",
-            "need to go",
-            "have to go",
-            "have to leave",
-            "we'll have to",
-            "will have to",
-            "i'll have to",
-            "we had to",
-            "don't have to",
-            "doesn't have to",
-            "does not have to",
-            "do not have to",
-            "you have to be",
-            "was required",
-            "were required",
-            "i must ",
-            "if you must",
-            "must've",
-            "must be missing",
-            "must be wrong",
-            "no longer has to",
-            "has to do with",
-            "have to do with",
-            "has to be a ",
-            "has to be some",
-        ],
-    )
-}
+/// Tells what is, or what somebody has to do: "it must be a bug", "I must admit", "I have to restart it every time".
+pub(super) const REPORTS: &[&str] = &[
+    "must be a ",
+    "must be the ",
+    "must be some",
+    "must be because",
+    "must be due",
+    "must have ",
+    "must admit",
+    "must say",
+    "have to say",
+    "have to admit",
+    "i have to",
+    "i had to",
+    "whether ",
+    "i need to",
+    "we need to",
+    "you need to know",
+    "no need to",
+    "don't need to",
+    "doesn't need to",
+    "does not need to",
+    "do not need to",
+    "need to go",
+    "have to go",
+    "have to leave",
+    "we'll have to",
+    "will have to",
+    "i'll have to",
+    "we had to",
+    "don't have to",
+    "doesn't have to",
+    "does not have to",
+    "do not have to",
+    "you have to be",
+    "was required",
+    "were required",
+    "i must ",
+    "if you must",
+    "must've",
+    "must be missing",
+    "must be wrong",
+    "no longer has to",
+    "has to do with",
+    "have to do with",
+    "has to be a ",
+    "has to be some",
+];
 
 /// Does the whole rule stand inside quotation marks?
 fn quoted(sentence: &str) -> bool {
@@ -353,44 +400,44 @@ fn cjk_constraint(sentence: &str) -> bool {
         && !contains_any(sentence, &report)
 }
 
+/// Phrases of a sentence that takes a rule back.
+pub(super) const LIFTING: &[&str] = &[
+    "you can now ",
+    "you may now ",
+    "is fine now",
+    "is ok now",
+    "is okay now",
+    "is allowed now",
+    "are allowed now",
+    "are fine now",
+    "now allowed",
+    "no longer need",
+    "no longer necessary",
+    "no longer applies",
+    "no longer required",
+    "forget the rule",
+    "forget what i said",
+    "ignore what i said",
+    "scratch that",
+    "lift the ",
+    "drop the rule",
+    "drop that rule",
+    "drop the constraint",
+    "changed my mind",
+    "never mind the",
+    "nevermind the",
+    "is fine after all",
+    "are fine after all",
+    "is ok after all",
+    "you can use",
+    "no need to avoid",
+    "不再需要",
+    "可以用了",
+    "可以使用了",
+    "取消限制",
+];
+
 /// A sentence that takes a rule back: "you can use X now", "X is fine again", "forget the rule about X".
 pub(in crate::facts) fn is_lifting(lower: &str) -> bool {
-    contains_any(
-        lower,
-        &[
-            "you can now ",
-            "you may now ",
-            "is fine now",
-            "is ok now",
-            "is okay now",
-            "is allowed now",
-            "are allowed now",
-            "are fine now",
-            "now allowed",
-            "no longer need",
-            "no longer necessary",
-            "no longer applies",
-            "no longer required",
-            "forget the rule",
-            "forget what i said",
-            "ignore what i said",
-            "scratch that",
-            "lift the ",
-            "drop the rule",
-            "drop that rule",
-            "drop the constraint",
-            "changed my mind",
-            "never mind the",
-            "nevermind the",
-            "is fine after all",
-            "are fine after all",
-            "is ok after all",
-            "you can use",
-            "no need to avoid",
-            "不再需要",
-            "可以用了",
-            "可以使用了",
-            "取消限制",
-        ],
-    )
+    contains_any(lower, LIFTING)
 }

@@ -4,9 +4,8 @@
 //! choice that was offered; a named parameter that the user fixes. What is open, denied, hypothetical or the agent's next
 //! step settles nothing.
 
-use super::super::{LazyLock, Regex, RegexSet, is_cjk, pattern, set, values};
-use super::constraint::is_lifting;
-use super::{OBLIGES, Plain, STATES, contains_any, has_word, is_imperative, is_open, is_reported, words};
+use super::super::{LazyLock, Regex, is_cjk, pattern, values};
+use super::{List, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, words};
 use crate::facts::Author;
 
 const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)";
@@ -22,50 +21,70 @@ const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|b
 /// A default that is no number.
 const DEFAULT_FORM: &str = r"\bdefaults?(?: is| to|:)? [/'.~]\S";
 
-/// All forms at once: most sentences have none, and one look tells.
-static FORMS: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
-    set(&[
-        DECIDED_FORM,
-        PARTICIPLE_FORM,
-        VERDICT_FORM,
-        CONTRAST_FORM,
-        USER_CHOICE_FORM,
-        REASON_FORM,
-        PLACED_FORM,
-        DEFAULT_FORM,
-    ])
-});
+/// What a match of [`DECIDED_FORM`] holds one of; the lists below do the same for the other forms.
+pub(super) const DECIDED_HINTS: &[&str] = &[
+    "chose",
+    "picked",
+    "went with",
+    "settl",
+    "go with",
+    "go for",
+    "go on",
+    "going with",
+    "going for",
+    "going on",
+    "stick",
+    "i prefer",
+    "decision",
+    "final choice",
+    "switch",
+    "moving to",
+    "migrating to",
+    "let's move",
+    "let's migrate",
+];
+pub(super) const PARTICIPLE_HINTS: &[&str] = &["decided ", "chosen ", "settled ", "agreed ", "opted "];
+pub(super) const VERDICT_HINTS: &[&str] = &[" it is", "is out", "are out", "switching to ", "agreed"];
+pub(super) const CONTRAST_HINTS: &[&str] = &[", not ", "- not ", "instead", "rather than ", "prefer"];
+pub(super) const USER_CHOICE_HINTS: &[&str] = &["let's ", "let us ", "we'll ", "we will "];
+pub(super) const REASON_HINTS: &[&str] = &[
+    "because",
+    "since ",
+    "so that",
+    " so ",
+    "as it",
+    "as th",
+    "as you",
+    "as we",
+    "to keep",
+    "to avoid",
+    "to make",
+    "to let",
+    "to allow",
+    "to prevent",
+    "to ensure",
+    "to stay",
+    "to match",
+    "to reduce",
+    "to stop",
+    "to protect",
+    "to support",
+    "to preserve",
+    "to save",
+    "to not",
+];
+pub(super) const PLACED_HINTS: &[&str] =
+    &["goes in", "went in", "goes next", "went next", "stays", "lives in", "belongs", "wins"];
+pub(super) const DEFAULT_HINTS: &[&str] = &["default"];
+/// What a match of [`MAKES`] begins with.
+pub(super) const PERSON_HINTS: &[&str] = &["i ", "i'", "we ", "we'"];
 
-/// Which forms a sentence may have.
-#[derive(Debug, Clone, Copy, Default)]
-struct Forms {
-    decided: bool,
-    participle: bool,
-    verdict: bool,
-    contrast: bool,
-    user_choice: bool,
-    reason: bool,
-    placed: bool,
-    default: bool,
-}
-
-impl Forms {
-    fn of(lower: &str) -> Self {
-        let Some(found) = FORMS.as_ref().map(|set| set.matches(lower)) else { return Self::default() };
-        Self {
-            decided: found.matched(0),
-            participle: found.matched(1),
-            verdict: found.matched(2),
-            contrast: found.matched(3),
-            user_choice: found.matched(4),
-            reason: found.matched(5),
-            placed: found.matched(6),
-            default: found.matched(7),
-        }
-    }
-}
-
+static DECIDED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(DECIDED_FORM));
 static PARTICIPLE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(PARTICIPLE_FORM));
+static VERDICT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(VERDICT_FORM));
+static USER_CHOICE: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(USER_CHOICE_FORM));
+static PLACED: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(PLACED_FORM));
+static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(DEFAULT_FORM));
 /// One thing against another.
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(CONTRAST_FORM));
 /// Somebody of the conversation did, does or will do something to the work: person, auxiliaries, adverbs, verb.
@@ -316,16 +335,13 @@ const STEPPING: &[&str] = &[
 /// of that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
     let sentence = plain.sentence;
-    if !plain.fits() {
-        return false;
-    }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
-    let forms = Forms::of(&plain.lower);
-    chooses(plain, forms, author, offer)
+    plain.fits()
+        && !plain.says(List::Unsettled)
+        && chooses(plain, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
-        && !(is_open(&plain.lower, sentence) && (!forms.verdict || sentence.ends_with(['?', '？'])))
-        && !leaves_open(&plain.lower)
-        && !is_reported(claim(&plain.lower))
+        && !(plain.is_open() && (sentence.ends_with(['?', '？']) || !has_verdict(plain)))
+        && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED))
 }
 
 /// A sentence without its reason: who says what there does not matter for the choice.
@@ -337,70 +353,81 @@ fn claim(lower: &str) -> &str {
 }
 
 /// The words and forms of a choice.
-fn chooses(plain: &Plain<'_>, forms: Forms, author: Author, offer: Option<&str>) -> bool {
+fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
     let lower = plain.lower.as_str();
-    if plain.sentence.chars().any(is_cjk) && chooses_cjk(plain.sentence, author) {
+    let sentence = plain.sentence;
+    if !sentence.is_ascii() && sentence.chars().any(is_cjk) && chooses_cjk(sentence, author) {
         return true;
     }
-    if forms.decided || forms.verdict || forms.participle && own_participle(lower) {
-        return !steps(lower);
+    let participle = || plain.says(List::Participle) && own_participle(lower);
+    if plain.has_form(List::Decided, &DECIDED) || has_verdict(plain) || participle() {
+        return !plain.says(List::Steps);
     }
+    let placed = || plain.has_form(List::Placed, &PLACED);
     match author {
         Author::User => {
-            forms.user_choice
-                || is_lifting(lower)
-                || forms.contrast
-                    && contrast(lower).is_some_and(|at| {
-                        // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
-                        plain.directs()
-                            || lower.get(at..).is_some_and(|rest| {
-                                rest.trim_start_matches(|c: char| !c.is_alphanumeric())
-                                    .strip_prefix("not ")
-                                    .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-                            })
-                    })
-                || fixes_parameter(plain, forms)
+            plain.has_form(List::UserChoice, &USER_CHOICE)
+                || plain.says(List::Lifting)
+                || contrast(plain).is_some_and(|at| {
+                    // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
+                    plain.directs()
+                        || lower.get(at..).is_some_and(|rest| {
+                            rest.trim_start_matches(|c: char| !c.is_alphanumeric())
+                                .strip_prefix("not ")
+                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                        })
+                })
+                || fixes_parameter(plain)
                 || offer.is_some_and(|offer| answers(lower, offer))
-                || (forms.placed || has_word(lower, OBLIGES) && forms.reason) && explains(lower)
+                || (placed() || plain.has_form(List::Reason, &REASON) && plain.obliges()) && explains(lower)
         }
         _ => {
-            (forms.reason || forms.contrast) && makes(lower)
-                || forms.contrast && contrasts_work(plain)
-                || forms.placed
-                    && explains(lower)
-                    && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
-                || lower.contains(" should ") && lower.contains(" so that ")
+            makes(plain)
+                || contrasts_work(plain)
+                || placed() && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
+                || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
         }
     }
+}
+
+fn has_verdict(plain: &Plain<'_>) -> bool {
+    plain.has_form(List::Verdict, &VERDICT)
 }
 
 /// Does the agent, in the first person, change the work, and say why or against what? The verb stands before the reason,
 /// or after ", so". What it is doing at the moment ("I'm moving it") is a step.
-fn makes(lower: &str) -> bool {
+fn makes(plain: &Plain<'_>) -> bool {
+    if !plain.says(List::Person) || plain.says(List::Steps) {
+        return false;
+    }
+    let lower = plain.lower.as_str();
     let why = REASON
         .as_ref()
+        .filter(|_| plain.says(List::Reason))
         .and_then(|rule| rule.find(lower))
         .map(|it| (it.start(), it.as_str().ends_with("so i") || it.as_str().ends_with("so we")));
-    let against = contrast(lower).map(|at| (at, false));
+    let against = contrast(plain).map(|at| (at, false));
     let Some((reason, so)) = why.into_iter().chain(against).min() else { return false };
-    !steps(lower)
-        && MAKES.as_ref().is_some_and(|makes| {
-            makes.captures_iter(lower).any(|found| {
-                let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
-                let made = !STEPPING.contains(&verb.as_str()) && !STEPPING.contains(&stem(verb.as_str()));
-                let doing = verb.as_str().ends_with("ing")
-                    && !matches!(
-                        stem(verb.as_str()),
-                        "keep" | "leav" | "treat" | "skip" | "go" | "stick" | "dropp"
-                    );
-                made && !doing && (subject.start() < reason || so)
-            })
+    MAKES.as_ref().is_some_and(|makes| {
+        makes.captures_iter(lower).any(|found| {
+            let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
+            let made = !STEPPING.contains(&verb.as_str()) && !STEPPING.contains(&stem(verb.as_str()));
+            let doing = verb.as_str().ends_with("ing")
+                && !matches!(
+                    stem(verb.as_str()),
+                    "keep" | "leav" | "treat" | "skip" | "go" | "stick" | "dropp"
+                );
+            made && !doing && (subject.start() < reason || so)
         })
+    })
 }
 
 /// Where one thing is taken against another: "instead of", "rather than", ", not". Not ", not just", ", not yet".
-fn contrast(lower: &str) -> Option<usize> {
-    CONTRAST.as_ref()?.captures_iter(lower).find_map(|found| {
+fn contrast(plain: &Plain<'_>) -> Option<usize> {
+    if !plain.says(List::Contrast) {
+        return None;
+    }
+    CONTRAST.as_ref()?.captures_iter(&plain.lower).find_map(|found| {
         let loose = found.get(1).is_some_and(|word| {
             matches!(
                 word.as_str(),
@@ -435,7 +462,7 @@ fn stem(verb: &str) -> &str {
 /// "`limit` now defaults to 0 instead of 1000".
 fn contrasts_work(plain: &Plain<'_>) -> bool {
     let lower = plain.lower.as_str();
-    if contrast(lower).is_none() || steps(lower) {
+    if plain.says(List::Steps) || contrast(plain).is_none() {
         return false;
     }
     let first = words(lower).next().unwrap_or("");
@@ -444,41 +471,42 @@ fn contrasts_work(plain: &Plain<'_>) -> bool {
     done || NOW.as_ref().is_some_and(|now| now.is_match(lower))
 }
 
-/// The agent's next step, or how it works with its tools.
-fn steps(lower: &str) -> bool {
-    contains_any(
-        lower,
-        &[
-            "let me",
-            "the read tool",
-            "the edit tool",
-            "the write tool",
-            "the bash",
-            " tool ",
-            "grep",
-            " sed ",
-            "search",
-            "a different approach",
-            "read the",
-            "look at",
-            "take a look",
-            "check the",
-            "check whether",
-            "run the",
-            "sub-agent",
-            "subagent",
-            "start with",
-            "start by",
-            " workflow",
-            " skill",
-            "worktree",
-            "monitoring",
-        ],
-    )
-}
+/// Phrases of the agent's next step, or of how it works with its tools.
+pub(super) const STEPS: &[&str] = &[
+    "let me",
+    "the read tool",
+    "the edit tool",
+    "the write tool",
+    "the bash",
+    " tool ",
+    "grep",
+    " sed ",
+    "search",
+    "a different approach",
+    "read the",
+    "look at",
+    "take a look",
+    "check the",
+    "check whether",
+    "run the",
+    "sub-agent",
+    "subagent",
+    "start with",
+    "start by",
+    " workflow",
+    " skill",
+    "worktree",
+    "monitoring",
+];
 
 /// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
-fn fixes_parameter(plain: &Plain<'_>, forms: Forms) -> bool {
+fn fixes_parameter(plain: &Plain<'_>) -> bool {
+    if plain.has_form(List::Default, &DEFAULT) && plain.directs() {
+        return true;
+    }
+    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
     let made = ["make it ", "make that ", "set it to ", "let it be ", "change it to ", "use ", "take "]
         .iter()
         .any(|order| {
@@ -487,13 +515,10 @@ fn fixes_parameter(plain: &Plain<'_>, forms: Forms) -> bool {
             })
         });
     let set = SETTING.as_ref().is_some_and(|rule| plain.heads().any(|clause| rule.is_match(clause)));
-    if made || set || forms.default && plain.directs() {
+    if made || set {
         return true;
     }
-    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
-        return false;
-    }
-    let told = plain.heads().any(is_imperative) || has_word(&plain.lower, OBLIGES);
+    let told = plain.heads().any(is_imperative) || plain.obliges();
     values::find(plain.sentence).iter().any(|value| {
         let Some(key) = &value.key else {
             return told
@@ -636,62 +661,57 @@ fn own_participle(lower: &str) -> bool {
         })
     })
 }
-/// Says that nothing is settled yet, or not here.
-fn leaves_open(lower: &str) -> bool {
-    contains_any(
-        lower,
-        &[
-            "nothing was decided",
-            "nothing has been decided",
-            "nothing is decided",
-            "not decided",
-            "haven't decided",
-            "have not decided",
-            "hasn't decided",
-            "not been decided",
-            "undecided",
-            "lean to",
-            "leaning to",
-            "lean towards",
-            "to be decided",
-            "to decide",
-            "before deciding",
-            "if we ",
-            "if you ",
-            "if i ",
-            "could go with",
-            "would go with",
-            "decide whether",
-            "decide later",
-            "decide between",
-            "decide if",
-            "not settled",
-            "no decision",
-            "decision is pending",
-            "yet to ",
-            "whether to",
-            "either ",
-            "until we",
-            "once we",
-            "未决定",
-            "没有决定",
-            "还没决定",
-            "尚未决定",
-            "决定是否",
-            "未定",
-            "decision log",
-            "decision record",
-            "was not agreed",
-            "not agreed",
-            "i'd go with",
-            "we'd go with",
-            "would have ",
-            "decision:  ",
-            "no one decided",
-            "never decided",
-            "wasn't decided",
-            "decision is yours",
-            "decision was made by",
-        ],
-    )
-}
+/// Phrases that say that nothing is settled yet, or not here.
+pub(super) const UNSETTLED: &[&str] = &[
+    "nothing was decided",
+    "nothing has been decided",
+    "nothing is decided",
+    "not decided",
+    "haven't decided",
+    "have not decided",
+    "hasn't decided",
+    "not been decided",
+    "undecided",
+    "lean to",
+    "leaning to",
+    "lean towards",
+    "to be decided",
+    "to decide",
+    "before deciding",
+    "if we ",
+    "if you ",
+    "if i ",
+    "could go with",
+    "would go with",
+    "decide whether",
+    "decide later",
+    "decide between",
+    "decide if",
+    "not settled",
+    "no decision",
+    "decision is pending",
+    "yet to ",
+    "whether to",
+    "either ",
+    "until we",
+    "once we",
+    "未决定",
+    "没有决定",
+    "还没决定",
+    "尚未决定",
+    "决定是否",
+    "未定",
+    "decision log",
+    "decision record",
+    "was not agreed",
+    "not agreed",
+    "i'd go with",
+    "we'd go with",
+    "would have ",
+    "decision:  ",
+    "no one decided",
+    "never decided",
+    "wasn't decided",
+    "decision is yours",
+    "decision was made by",
+];

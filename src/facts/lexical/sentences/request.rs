@@ -1,11 +1,72 @@
 //! A sentence that asks, and bare assent, which asks nothing new.
 
-use super::{OBLIGES, Plain, contains_any, has_word, is_imperative, looks_like_data, words};
+use super::{List, Plain, contains_any, is_imperative, words};
+
+/// Phrases that ask.
+pub(super) const ASKS: &[&str] = &[
+    "please",
+    "can you",
+    "could you",
+    "would you",
+    "i want",
+    "i need ",
+    "i'd like",
+    "i would like",
+    "we need",
+    "we want",
+    "help me",
+    "need you to",
+    "want you to",
+    "your task",
+    "your job",
+    "the task is",
+    "the goal is",
+    "let's ",
+    "请",
+    "帮我",
+    "帮忙",
+    "需要",
+    "想要",
+    "してください",
+    "してほしい",
+    "お願い",
+    "해줘",
+    "해주세요",
+    "부탁",
+    "应该",
+    "修复",
+    "实现",
+    "添加",
+    "修改",
+    "て下さい",
+    "ください",
+    "したい",
+    "して。",
+    "しておいて",
+    "吧",
+    "改成",
+    "接下来",
+    "麻烦你",
+    "麻烦看",
+    "麻烦帮",
+    "一下",
+    "也要",
+    "再做",
+    "最后",
+    "把",
+    "次は",
+    "頼む",
+    "直して",
+    "教えて",
+    "해 주세요",
+];
+/// Phrases by which nothing is asked for.
+pub(super) const DECLINES: &[&str] = &["不要", "别动", "不用"];
 
 /// Does a sentence of the user ask for something? An order that only forbids or keeps asks for nothing.
 pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
     let lower = plain.lower.as_str();
-    if looks_like_data(plain.sentence) {
+    if plain.data {
         return false;
     }
     if lower.trim_end_matches(['"', ')', ' ']).ends_with(['?', '？']) {
@@ -13,69 +74,10 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
         let said = words(lower).filter(|word| word.starts_with(|c: char| c.is_alphabetic())).count();
         return said >= 2 || lower.bytes().any(|b| b >= 0x80);
     }
-    if contains_any(
-        lower,
-        &[
-            "please",
-            "can you",
-            "could you",
-            "would you",
-            "i want",
-            "i need ",
-            "i'd like",
-            "i would like",
-            "we need",
-            "we want",
-            "help me",
-            "need you to",
-            "want you to",
-            "your task",
-            "your job",
-            "the task is",
-            "the goal is",
-            "let's ",
-            "请",
-            "帮我",
-            "帮忙",
-            "需要",
-            "想要",
-            "してください",
-            "してほしい",
-            "お願い",
-            "해줘",
-            "해주세요",
-            "부탁",
-            "应该",
-            "修复",
-            "实现",
-            "添加",
-            "修改",
-            "て下さい",
-            "ください",
-            "したい",
-            "して。",
-            "しておいて",
-            "吧",
-            "改成",
-            "接下来",
-            "麻烦你",
-            "麻烦看",
-            "麻烦帮",
-            "一下",
-            "也要",
-            "再做",
-            "最后",
-            "把",
-            "次は",
-            "頼む",
-            "直して",
-            "教えて",
-            "해 주세요",
-        ],
-    ) {
+    if plain.says(List::Asks) {
         return !plain.clauses().next().is_some_and(forbids);
     }
-    if plain.clauses().next().is_some_and(forbids) || contains_any(lower, &["不要", "别动", "不用"]) {
+    if plain.says(List::Declines) || plain.clauses().next().is_some_and(forbids) {
         return false;
     }
     if plain.heads().take(6).any(|clause| is_imperative(clause) && !forbids(clause)) {
@@ -85,7 +87,7 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
     let subject = words(lower).next().unwrap_or("");
     let rules =
         ["must not", "mustn't", "should not", "shouldn't", "never", "has to stay", "must stay", "must keep"];
-    has_word(lower, OBLIGES)
+    plain.obliges()
         && !lower.contains("don't need")
         && !lower.contains("no need")
         && !matches!(subject, "i" | "it's" | "that" | "he" | "she" | "they")
