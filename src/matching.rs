@@ -17,7 +17,10 @@
 pub(crate) mod index;
 pub(crate) mod sentence;
 
+use compact_str::CompactString;
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 use unicode_normalization::UnicodeNormalization;
 
 /// Class of a byte: part of a word.
@@ -722,6 +725,17 @@ const BETWEEN: &[&str] = &[
 /// Words that make the number after them the former one.
 const FORMER: &[&str] = &["from", "was", "were", "not", "previously", "originally", "old"];
 
+/// May the word stand between a key and its number, and does it make the number the former one?
+fn leads_to_number(word: &str) -> Option<bool> {
+    static WORDS: LazyLock<FxHashMap<&str, bool>> = LazyLock::new(|| {
+        let between = BETWEEN.iter().map(|word| (*word, false));
+        between.chain(FORMER.iter().map(|word| (*word, true))).collect()
+    });
+    let mut word = CompactString::from(word);
+    word.make_ascii_lowercase();
+    WORDS.get(word.as_str()).copied()
+}
+
 /// The numbers a key is given in the text right after it (`from` is the end of the key): `retry_limit: 3`,
 /// `retry_limit = 3`, `raised retry_limit from 3 to 5`. The flag says that the number is the former one. At most
 /// three numbers, nothing past the clause or the sixth word.
@@ -771,12 +785,12 @@ pub(crate) fn bound_numbers(text: &str, from: usize) -> Vec<(Quantity, bool)> {
                         .iter()
                         .take_while(|b| CLASS[**b as usize] == WORD)
                         .count();
-                let word = text.get(at..end).unwrap_or("").to_ascii_lowercase();
                 words += 1;
-                if words > 6 || !BETWEEN.contains(&word.as_str()) && !FORMER.contains(&word.as_str()) {
+                if words > 6 {
                     break;
                 }
-                former = FORMER.contains(&word.as_str());
+                let Some(leads) = leads_to_number(text.get(at..end).unwrap_or("")) else { break };
+                former = leads;
                 at = end;
             }
             b' ' | b'\t' | b'"' | b'\'' | b'`' | b':' | b'=' | b'-' | b'>' | b'<' | b'(' | b'*' | b'|'

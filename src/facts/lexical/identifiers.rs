@@ -1,7 +1,9 @@
 //! Identifiers: strings that name one thing and cannot be paraphrased.
 
 use super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
+use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashSet;
+use std::cell::LazyCell;
 
 /// An identifier in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -231,6 +233,9 @@ const VERSIONED: &[&str] = &[
 
 /// Versions of two numbers after the name of what has them: `Rust 1.74`, `version 1.5`, `linkcheck/1.4`.
 fn short_versions(text: &str, names: &Names) -> Vec<Found> {
+    if !may_have_short_version(text) {
+        return Vec::new();
+    }
     let Some(short) = SHORT_VERSION.as_ref() else { return Vec::new() };
     short
         .captures_iter(text)
@@ -414,7 +419,9 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
     if has_digit {
         hashes_and_versions(text, &mut covered, &mut out);
         out.extend(short_versions(text, names));
-        if let Some(ticket) = TICKET.as_ref() {
+        if may_have_ticket(text)
+            && let Some(ticket) = TICKET.as_ref()
+        {
             for found in ticket.find_iter(text) {
                 if free(&covered, found.start(), found.end()) && is_ticket(text, found.start(), found.end()) {
                     covered.push((found.start(), found.end()));
@@ -422,7 +429,7 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
                 }
             }
         }
-        if text.contains('#')
+        if may_be_numbered(text)
             && let Some(numbered) = NUMBERED.as_ref()
         {
             for found in numbered.captures_iter(text) {
@@ -433,7 +440,9 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
                 }
             }
         }
-        if let Some(port) = PORT.as_ref() {
+        if may_have_port(text)
+            && let Some(port) = PORT.as_ref()
+        {
             for found in port.captures_iter(text) {
                 let Some(number) = found.get(1) else { continue };
                 let value: u32 = number.as_str().parse().unwrap_or(0);
@@ -447,7 +456,7 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
             }
         }
     }
-    if text.contains(['=', '$'])
+    if memchr::memchr2(b'=', b'$', text.as_bytes()).is_some()
         && let Some(assigned) = ASSIGNED.as_ref()
     {
         for found in assigned.captures_iter(text) {
@@ -462,17 +471,17 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
             }
         }
     }
-    if text.contains('_')
+    if may_have_variable(text)
         && let Some(environment) = ENVIRONMENT.as_ref()
     {
-        let context = CONTEXT.as_ref().is_some_and(|context| context.is_match(text));
+        let context = LazyCell::new(|| CONTEXT.as_ref().is_some_and(|context| context.is_match(text)));
         for found in environment.find_iter(text) {
             if free(&covered, found.start(), found.end())
                 && is_environment(
                     text,
                     found.start(),
                     found.end(),
-                    context || names.shares_prefix(found.as_str()),
+                    *context || names.shares_prefix(found.as_str()),
                     command,
                 )
             {
@@ -481,7 +490,10 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
             }
         }
     }
-    if !command && let Some(symbol) = SYMBOL.as_ref() {
+    if !command
+        && may_have_symbol(text)
+        && let Some(symbol) = SYMBOL.as_ref()
+    {
         for found in symbol.find_iter(text) {
             if free(&covered, found.start(), found.end())
                 && is_symbol(text, found.start(), found.end(), names)
@@ -491,6 +503,65 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
         }
     }
     out
+}
+
+/// Does the sign stand right between two bytes that fit?
+fn between(text: &str, sign: u8, left: impl Fn(u8) -> bool, right: impl Fn(u8) -> bool) -> bool {
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(sign, bytes).any(|at| {
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        before.is_some_and(|byte| left(*byte)) && bytes.get(at + 1).is_some_and(|byte| right(*byte))
+    })
+}
+
+fn is_digit(byte: u8) -> bool {
+    byte.is_ascii_digit()
+}
+
+fn is_capital_or_digit(byte: u8) -> bool {
+    byte.is_ascii_uppercase() || byte.is_ascii_digit()
+}
+
+// The looks before the patterns: none is false for a text in which its pattern matches.
+
+/// Before [`SHORT_VERSION`].
+fn may_have_short_version(text: &str) -> bool {
+    between(text, b'.', is_digit, |byte| is_digit(byte) || byte == b'x')
+}
+
+/// Before [`TICKET`].
+fn may_have_ticket(text: &str) -> bool {
+    between(text, b'-', is_capital_or_digit, is_digit)
+}
+
+/// Before [`NUMBERED`].
+fn may_be_numbered(text: &str) -> bool {
+    between(text, b'#', |_| true, is_digit)
+}
+
+/// Before [`PORT`]: a number right after `:`, or a word for ports.
+fn may_have_port(text: &str) -> bool {
+    static TOLD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        AhoCorasick::builder().ascii_case_insensitive(true).build(["port", "-p ", "端口"]).ok()
+    });
+    let bytes = text.as_bytes();
+    memchr::memchr_iter(b':', bytes)
+        .any(|at| bytes.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_digit)))
+        || TOLD.as_ref().is_none_or(|told| told.is_match(text))
+}
+
+/// Before [`ENVIRONMENT`].
+fn may_have_variable(text: &str) -> bool {
+    between(text, b'_', is_capital_or_digit, is_capital_or_digit)
+}
+
+/// Before [`SYMBOL`].
+fn may_have_symbol(text: &str) -> bool {
+    let ends_name = |byte: u8| byte == b'$' || CLASS[byte as usize] == WORD;
+    let begins_name = |byte: u8| byte == b'_' || byte.is_ascii_alphabetic();
+    between(text, b'.', ends_name, begins_name)
+        || between(text, b'#', ends_name, begins_name)
+        || between(text, b':', ends_name, |byte| byte == b':')
 }
 
 /// A URL without the punctuation of the sentence around it.
@@ -573,7 +644,6 @@ fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>, out: &mut 
         if glued || !word.bytes().any(|b| b.is_ascii_digit()) {
             continue;
         }
-        let last = text.get(before.0..before.1).unwrap_or("").to_ascii_lowercase();
         // Seven hex digits with a letter and a digit among them: a commit, as git abbreviates it.
         let hash = is_hex(word)
             && (word.len() >= 8 || word.len() == 7 && !word.bytes().any(|b| b.is_ascii_uppercase()));
@@ -582,7 +652,7 @@ fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>, out: &mut 
         } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
             && !dotted_path(text, start, at)
         {
-            version(word, &last)
+            version(word, text.get(before.0..before.1).unwrap_or(""))
         } else {
             None
         };
@@ -631,6 +701,7 @@ fn scientific(word: &str) -> bool {
         && !word.ends_with(['e', 'E'])
 }
 
+/// A version by its form; of two numbers only after a word that has such (`last`, the word before it).
 fn version(word: &str, last: &str) -> Option<Found> {
     let digits = word.strip_prefix('v').unwrap_or(word);
     let core_end = digits.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(digits.len());
@@ -653,7 +724,7 @@ fn version(word: &str, last: &str) -> Option<Found> {
         2 => {
             word.starts_with('v')
                 || matches!(
-                    last,
+                    last.to_ascii_lowercase().as_str(),
                     "version" | "release" | "python" | "node" | "rust" | "go" | "java" | "php" | "ruby"
                 )
         }

@@ -257,36 +257,50 @@ const NO_KEYS: &[&str] = &[
     "now",
 ];
 
-static KEYED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // A key and what follows it up to the number is read by `bound_numbers`; this only finds candidates.
-    pattern(r"[A-Za-z][A-Za-z0-9_]*(?:[.\-][A-Za-z0-9_]+)*")
-});
+/// The end of the name at `start`, which is at a letter: letters, digits and `_`, in parts joined by `.` and `-`.
+fn name_end(bytes: &[u8], start: usize) -> usize {
+    let is_word = |at: usize| bytes.get(at).is_some_and(|byte| CLASS[*byte as usize] == WORD);
+    let mut end = start;
+    loop {
+        while is_word(end) {
+            end += 1;
+        }
+        if !(matches!(bytes.get(end), Some(b'.' | b'-')) && is_word(end + 1)) {
+            return end;
+        }
+        end += 1;
+    }
+}
 
 /// Values of one unit of prose, in order.
 pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
     let mut out = Vec::new();
-    if !unit.bytes().any(|b| b.is_ascii_digit()) {
-        return out;
-    }
+    let bytes = unit.as_bytes();
+    let Some(last_digit) = bytes.iter().rposition(u8::is_ascii_digit) else { return out };
     let mut taken: Vec<(usize, usize)> = Vec::new();
-    if let Some(keyed) = KEYED.as_ref() {
-        for found in keyed.find_iter(unit) {
-            let (start, end) = (found.start(), found.end());
-            let Some(key) = key_at(unit, start, end) else { continue };
-            let numbers = matching::bound_numbers(unit, end);
-            // A chain `3 to 5` gives the last; all of it belongs to the key.
-            let Some((number, former)) = numbers.last() else { continue };
-            taken.extend(numbers.iter().map(|(number, _)| (number.start, number.end)));
-            if *former || !binds(unit, start, end, number) || negligible(unit, number) {
-                continue;
-            }
-            out.push(Found { key: Some(key), number: unplaced(number), phrases: Vec::new() });
+    let mut at = 0;
+    // A key stands before its number.
+    while at < last_digit {
+        let start = at;
+        at += 1;
+        if !bytes[start].is_ascii_alphabetic() {
+            continue;
         }
+        let end = name_end(bytes, start);
+        at = end;
+        let numbers = matching::bound_numbers(unit, end);
+        // A chain `3 to 5` gives the last; all of it belongs to the key.
+        let Some((number, former)) = numbers.last() else { continue };
+        let Some(key) = key_at(unit, start, end) else { continue };
+        taken.extend(numbers.iter().map(|(number, _)| (number.start, number.end)));
+        if *former || !binds(unit, start, end, number) || negligible(unit, number) {
+            continue;
+        }
+        out.push(Found { key: Some(key), number: unplaced(number), phrases: Vec::new() });
     }
     out.extend(limits(unit, &mut taken));
     let mut at = 0;
-    let bytes = unit.as_bytes();
-    while at < bytes.len() {
+    while at <= last_digit {
         if !bytes[at].is_ascii_digit() {
             at += 1;
             continue;
@@ -334,25 +348,58 @@ static WIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// Wordings of Chinese and Japanese for one and the same setting.
 const SETS: &[&str] = &["默认", "默认值", "改成", "改为", "设为", "上限", "最多", "既定値は", "既定値"];
 
-/// The words that limits, rates and codes are told by: a look before the patterns that read them.
-static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder()
-        .ascii_case_insensitive(true)
-        .build([
-            "most", "least", "up to", "more", "less", "fewer", "max", "min", "limit", "per ", "each ",
-            "every ", " a ", " an ", "exit", "status", "http",
-        ])
-        .ok()
-});
+/// Which of the patterns may match in a text.
+#[derive(Debug, Clone, Copy, Default)]
+struct Told {
+    limit: bool,
+    rate: bool,
+    code: bool,
+}
+
+impl Told {
+    /// Looks for the words that limits, rates and codes are told by: what [`LIMIT`], [`RATE`] and [`CODE`] match holds
+    /// one of their words.
+    fn in_text(unit: &str) -> Self {
+        const LIMITS: &[&str] = &["most", "least", "up to", "more", "less", "fewer", "max", "min", "limit"];
+        const RATES: &[&str] = &[
+            " second", " minute", " hour", " day", " host", " user", " client", " worker", " process",
+            " request", " attempt", " run",
+        ];
+        const CODES: &[&str] = &["exit", "status", "http"];
+        static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+            let words = [LIMITS, RATES, CODES].concat();
+            AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+        });
+        let all = Self { limit: true, rate: true, code: true };
+        // These two are an S and a K to a pattern that ignores case.
+        if !unit.is_ascii() && unit.contains(['\u{17f}', '\u{212a}']) {
+            return all;
+        }
+        let Some(words) = WORDS.as_ref() else { return all };
+        let mut told = Self::default();
+        for found in words.find_overlapping_iter(unit) {
+            let word = found.pattern().as_usize();
+            if word < LIMITS.len() {
+                told.limit = true;
+            } else if word < LIMITS.len() + RATES.len() {
+                told.rate = true;
+            } else {
+                told.code = true;
+            }
+        }
+        told
+    }
+}
 
 /// Limits ("at most 20 processes", "3 attempts at most"), codes ("exit code 2", "status 404") and their like in Chinese
 /// and Japanese. The number with its noun is the value; a bare integer never is.
 fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     let mut out = Vec::new();
-    let told = WORDS.as_ref().is_none_or(|words| words.is_match(unit));
-    if !told && unit.is_ascii() {
-        return out;
-    }
+    let told = Told::in_text(unit);
+    let limit = LIMIT.as_ref().filter(|_| told.limit);
+    let rate = RATE.as_ref().filter(|_| told.rate);
+    let code = CODE.as_ref().filter(|_| told.code);
+    let wide = WIDE.as_ref().filter(|_| !unit.is_ascii());
     let mut push = |start: usize, end: usize, number: &str, phrases: Vec<String>| {
         if !taken.iter().any(|(from, to)| start < *to && *from < end) {
             taken.push((start, end));
@@ -367,7 +414,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
             out.push(Found { key: None, number, phrases });
         }
     };
-    for found in LIMIT.as_ref().into_iter().flat_map(|limit| limit.captures_iter(unit)) {
+    for found in limit.into_iter().flat_map(|limit| limit.captures_iter(unit)) {
         let (Some(number), Some(noun)) = (found.get(1).or(found.get(3)), found.get(2).or(found.get(4)))
         else {
             continue;
@@ -379,7 +426,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         let phrase = format!("{} {}", number.as_str(), noun.as_str());
         push(number.start(), number.end(), number.as_str(), vec![phrase]);
     }
-    for found in RATE.as_ref().into_iter().flat_map(|rate| rate.captures_iter(unit)) {
+    for found in rate.into_iter().flat_map(|rate| rate.captures_iter(unit)) {
         let (Some(number), Some(rate)) = (found.get(1), found.get(2)) else { continue };
         // "4 s per request" is found by its unit.
         if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
@@ -389,7 +436,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         let phrases = vec![whole.to_owned(), format!("{} {}", number.as_str(), rate.as_str())];
         push(number.start(), number.end(), number.as_str(), phrases);
     }
-    for found in CODE.as_ref().into_iter().flat_map(|code| code.captures_iter(unit)) {
+    for found in code.into_iter().flat_map(|code| code.captures_iter(unit)) {
         let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
         let digits = number.as_str();
         if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
@@ -406,7 +453,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         let phrases = keys.iter().map(|key| format!("{key} {digits}")).collect();
         push(number.start(), number.end(), digits, phrases);
     }
-    for found in WIDE.as_ref().into_iter().flat_map(|wide| wide.captures_iter(unit)) {
+    for found in wide.into_iter().flat_map(|wide| wide.captures_iter(unit)) {
         let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
         let (key, digits) = (key.as_str(), number.as_str());
         if matching::quantity_at(unit, number.start()).is_some_and(|it| !it.unit.is_empty()) {
