@@ -70,12 +70,13 @@ fn run(
     checks: &mut FxHashMap<String, usize>,
 ) {
     let value = canonical(script);
-    if value.is_empty() || only_patches(script) {
+    let parts = simple_commands(script);
+    if value.is_empty() || script.contains("apply_patch") && only_patches(&parts) {
         return;
     }
     let outcome = step.outcome().unwrap_or(Outcome::Unknown);
     let at = step.result_at.unwrap_or(step.call_at);
-    let check = check_heads(script).into_iter().next();
+    let check = check_head(&parts);
     let known = match &check {
         // The latest run of a check says how things stand: another script with the same head makes a fact of its own.
         Some(head) => checks
@@ -87,7 +88,7 @@ fn run(
     let index = known.unwrap_or_else(|| {
         let (class, head) = match &check {
             Some(head) => (FactClass::Check, head.clone()),
-            None => (FactClass::Command, head(script)),
+            None => (FactClass::Command, head(&parts)),
         };
         let mut fact = new_fact(class, value.clone(), step);
         fact.unadjudicable = is_common(&head);
@@ -114,20 +115,27 @@ fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: Stat
 }
 
 /// True for a script that does nothing but apply a patch: a file tool in the dress of a command.
-fn only_patches(script: &str) -> bool {
-    script.contains("apply_patch")
-        && simple_commands(script).iter().all(|words| {
-            program(words).first().is_none_or(|first| {
-                matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
-            })
+fn only_patches(parts: &[Vec<String>]) -> bool {
+    parts.iter().all(|words| {
+        program(words).first().is_none_or(|first| {
+            matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
         })
+    })
 }
 
 /// Canonical value of a script: the whole of it with white space squeezed, at most 200 characters.
 pub(super) fn canonical(script: &str) -> String {
     // Squeezing a long here-document costs more than what of it can be kept.
-    let head: String = script.chars().take(COMMAND_CHARS * 4).collect();
-    collapse(&head).chars().take(COMMAND_CHARS).collect()
+    let mut squeezed = collapse(first_chars(script, COMMAND_CHARS * 4));
+    let length = first_chars(&squeezed, COMMAND_CHARS).len();
+    squeezed.truncate(length);
+    squeezed
+}
+
+/// The first characters of a text, at most so many.
+fn first_chars(text: &str, most: usize) -> &str {
+    let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
+    text.get(..end).unwrap_or(text)
 }
 
 /// Programs that only prepare the one that follows.
@@ -312,11 +320,11 @@ fn head_of(words: &[String]) -> String {
 }
 
 /// Head of a script: that of the first simple command that does something.
-pub(super) fn head(script: &str) -> String {
-    let all = simple_commands(script);
-    all.iter()
+fn head(parts: &[Vec<String>]) -> String {
+    parts
+        .iter()
         .find(|words| program(words).first().is_some_and(|first| !PREPARE.contains(&first.as_str())))
-        .or_else(|| all.first())
+        .or_else(|| parts.first())
         .map(|words| head_of(words))
         .unwrap_or_default()
 }
@@ -463,20 +471,10 @@ const VERBS: &[&str] = &[
     "validate",
 ];
 
-/// Heads of the checks in a script. The outcome of a script is that of its last command; when several checks are
+/// Head of the first check in a script. The outcome of a script is that of its last command; when several checks are
 /// chained, all of them share it.
-fn check_heads(script: &str) -> Vec<String> {
-    let mut out: Vec<String> = Vec::new();
-    for words in simple_commands(script) {
-        let words = program(&words);
-        if is_check(words) {
-            let head = head_of(words);
-            if !out.contains(&head) {
-                out.push(head);
-            }
-        }
-    }
-    out
+fn check_head(parts: &[Vec<String>]) -> Option<String> {
+    parts.iter().map(|words| program(words)).find(|words| is_check(words)).map(head_of)
 }
 
 fn is_check(words: &[String]) -> bool {
@@ -661,7 +659,7 @@ mod tests {
             ("npx tsc --noEmit", "tsc --noEmit"),
             ("", ""),
         ] {
-            assert_eq!(head(script), expected, "{script}");
+            assert_eq!(head(&simple_commands(script)), expected, "{script}");
         }
     }
 
@@ -692,7 +690,7 @@ mod tests {
             "dotnet test",
             "python -m unittest",
         ] {
-            assert!(!check_heads(script).is_empty(), "{script}");
+            assert!(check_head(&simple_commands(script)).is_some(), "{script}");
         }
         for script in [
             "ls tests",
@@ -710,7 +708,7 @@ mod tests {
             "npm run dev",
             "pip install pytest",
         ] {
-            assert_eq!(check_heads(script), Vec::<String>::new(), "{script}");
+            assert_eq!(check_head(&simple_commands(script)), None, "{script}");
         }
     }
 

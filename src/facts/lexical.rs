@@ -30,6 +30,7 @@ use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
+use compact_str::CompactString;
 use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sentences::Plain;
@@ -60,8 +61,8 @@ pub(super) struct Collector {
     amounts: FxHashMap<(String, &'static str), Vec<(String, usize)>>,
     request: Option<usize>,
     request_at: Option<MessageIdx>,
-    /// What the agent, where it spoke last, asked or offered, in lower case.
-    offer: Option<String>,
+    /// The end of what the agent said, where it spoke last.
+    spoken: Option<String>,
 }
 
 impl Collector {
@@ -91,6 +92,7 @@ impl Collector {
                 self.value(found, author, at);
             }
         }
+        let offer = self.spoken.take().filter(|_| author == Author::User).and_then(|text| offer(&text));
         let mut request = Wanted::default();
         let mut place = 0;
         for (start, end) in &prose.units {
@@ -102,7 +104,7 @@ impl Collector {
                 if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
-                let offered = self.offer.as_deref().filter(|_| place < 2);
+                let offered = offer.as_deref().filter(|_| place < 2);
                 if sentences::is_decision(&plain, author, offered) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
@@ -118,7 +120,9 @@ impl Collector {
         {
             self.request(&sentence, at);
         }
-        self.offer = if author == Author::Agent { offer(&normal) } else { None };
+        if author == Author::Agent {
+            self.spoken = Some(tail(&normal, MOST_OFFERED).to_owned());
+        }
     }
 
     /// The script of a shell call.
@@ -375,7 +379,7 @@ impl Wanted {
             } else {
                 sentence.to_owned()
             });
-        } else if self.announced.is_none() && !too_thin(sentence) && sentences::announces(plain) {
+        } else if self.announced.is_none() && sentences::announces(plain) && !too_thin(sentence) {
             self.announced = Some(sentence.to_owned());
         }
         sentence.clone_into(&mut self.before);
@@ -386,13 +390,18 @@ impl Wanted {
     }
 }
 
+/// Bytes at the end of a message that may hold an offer.
+const MOST_OFFERED: usize = 2_000;
+
+/// The last bytes of a text, at most so many.
+fn tail(text: &str, bytes: usize) -> &str {
+    text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or("")
+}
+
 /// The end of a message that asks or proposes there, or lists options, in lower case: what the other side may answer to.
 fn offer(text: &str) -> Option<String> {
     const ASKS_WITHIN: usize = 600;
-    const MOST: usize = 2_000;
-    let tail =
-        |bytes: usize| text.get(text.ceil_char_boundary(text.len().saturating_sub(bytes))..).unwrap_or("");
-    let lower = tail(MOST).to_lowercase();
+    let lower = tail(text, MOST_OFFERED).to_lowercase();
     let lists = [
         ("a)", "b)"),
         ("a.", "b."),
@@ -419,13 +428,28 @@ fn offer(text: &str) -> Option<String> {
     ]
     .iter()
     .any(|words| lower.contains(words));
-    (lists || proposes || tail(ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
+    (lists || proposes || tail(text, ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.
 pub(super) fn too_thin(text: &str) -> bool {
+    if has_two_words(text) {
+        return false;
+    }
     let sentence = matching::sentence::analyse(text);
     sentence.words.len() < 2 && sentence.entities.is_empty()
+}
+
+/// Are two different content words plain to see, ASCII letters between blanks? A text with two of them is not thin.
+fn has_two_words(text: &str) -> bool {
+    let mut words = text.split(' ').filter(|word| {
+        word.len() > 1 && word.bytes().all(|byte| byte.is_ascii_alphabetic()) && {
+            let mut lower = CompactString::from(*word);
+            lower.make_ascii_lowercase();
+            !is_stop(&lower)
+        }
+    });
+    words.next().is_some_and(|first| words.any(|word| !word.eq_ignore_ascii_case(first)))
 }
 
 /// A text without its fenced code and quoted lines.

@@ -110,12 +110,27 @@ fn complaints(result: &str) -> Vec<&str> {
         let mut words = line.split_whitespace();
         words.next().is_some_and(|word| word.ends_with(':') && word.len() > 1)
     };
-    result
-        .lines()
+    lines_with_colon_word(result)
         .filter(|line| line.len() < 600 && starts_like_one(line))
         .filter(|line| PHRASES.iter().any(|phrase| line.contains(phrase)))
         .take(MOST)
         .collect()
+}
+
+/// The lines in which a word may end with a colon, in order: those with a colon before white space or at the end.
+fn lines_with_colon_word(text: &str) -> impl Iterator<Item = &str> {
+    let bytes = text.as_bytes();
+    let mut done = 0;
+    memchr::memchr_iter(b':', bytes).filter_map(move |at| {
+        let ends_word = bytes.get(at + 1).is_none_or(|next| *next <= b' ' || !next.is_ascii());
+        if at < done || !ends_word {
+            return None;
+        }
+        let start = memchr::memrchr(b'\n', bytes.get(..at)?).map_or(0, |before| before + 1);
+        let line = text.get(start..)?.lines().next()?;
+        done = start + line.len();
+        Some(line)
+    })
 }
 
 /// Does a line name this path, as a whole, in any spelling that ends like it?

@@ -3,7 +3,8 @@
 use super::super::Author;
 use super::{CallEffect, LazyLock, Regex, pattern};
 use crate::fileops::OpKind;
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, MatchKind};
+use regex::Captures;
 
 /// An error in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -23,39 +24,41 @@ const HEAD_CHARS: usize = 100;
 
 /// What a line must hold to be worth a closer look.
 static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::new([
-        "error",
-        "Error",
-        "ERROR",
-        "Exception",
-        "panicked",
-        "panic:",
-        "FAIL",
-        "FAILED",
-        "fatal",
-        "ERR!",
-        "failed",
-        "Segmentation fault",
-        "✕",
-        "✗",
-        "× ",
-        "not ok ",
-        "command not found",
-        "● ",
-        ".go:",
-        "Permission denied",
-        "❯ ",
-        ") [",
-        "____ ",
-        "Failed",
-        "Sanitizer",
-        "Assertion ",
-        "terminate called",
-        "undefined reference",
-        "(fail)",
-        "rspec ./",
-    ])
-    .ok()
+    // Leftmost matches are found fastest; which hint of a line is found does not matter.
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build([
+            "error",
+            "Error",
+            "ERROR",
+            "Exception",
+            "panicked",
+            "panic:",
+            "FAIL",
+            "fatal",
+            "ERR!",
+            "failed",
+            "Segmentation fault",
+            "✕",
+            "✗",
+            "× ",
+            "not ok ",
+            "command not found",
+            "● ",
+            ".go:",
+            "Permission denied",
+            "❯ ",
+            ") [",
+            "____ ",
+            "Failed",
+            "Sanitizer",
+            "Assertion ",
+            "terminate called",
+            "undefined reference",
+            "(fail)",
+            "rspec ./",
+        ])
+        .ok()
 });
 
 static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -124,6 +127,11 @@ static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\
 static MISSING: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$"));
 
+/// The groups of a pattern that matches a line. Most do not, and whether one does is told faster than its groups.
+fn captures<'l>(rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Captures<'l>> {
+    rule.as_ref().filter(|rule| rule.is_match(line))?.captures(line)
+}
+
 /// Lines that only count or repeat other errors.
 fn is_total(message: &str) -> bool {
     let lower = message.to_lowercase();
@@ -187,27 +195,32 @@ pub(in crate::facts) fn only_shows(script: &str, effect: &CallEffect) -> bool {
     })
 }
 
+/// Starts of the lines that hold one of the [`HINTS`].
+fn hinted_lines(text: &str) -> impl Iterator<Item = usize> {
+    let mut done = 0;
+    HINTS.as_ref().into_iter().flat_map(move |hints| hints.find_iter(text)).filter_map(move |hit| {
+        if hit.start() < done {
+            return None;
+        }
+        let bytes = text.as_bytes();
+        done = memchr::memchr(b'\n', bytes.get(hit.end()..)?).map_or(text.len(), |at| hit.end() + at);
+        Some(memchr::memrchr(b'\n', bytes.get(..hit.start())?).map_or(0, |at| at + 1))
+    })
+}
+
 /// Errors in the output of something that ran.
 pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
-    let Some(hints) = HINTS.as_ref() else { return out };
-    let mut done = 0;
-    for hit in hints.find_iter(text) {
-        if hit.start() < done {
-            continue;
-        }
-        let start = text.get(..hit.start()).and_then(|before| before.rfind('\n')).map_or(0, |at| at + 1);
-        let end =
-            text.get(hit.end()..).and_then(|after| after.find('\n')).map_or(text.len(), |at| hit.end() + at);
-        done = end;
-        let line = text.get(start..end).unwrap_or("");
+    for start in hinted_lines(text) {
+        let mut lines = text.get(start..).unwrap_or("").split('\n');
+        let line = lines.next().unwrap_or("");
         if line.len() > 2_000 {
             continue;
         }
-        let next = text.get(end + 1..).unwrap_or("").lines().next().unwrap_or("");
+        let next = lines.next().unwrap_or("");
         let line = strip_ansi(line);
         // The summary line of pytest names the test and its exception.
-        if let Some(found) = PYTEST.as_ref().and_then(|rule| rule.captures(&line)).and_then(|it| it.get(2))
+        if let Some(found) = captures(&PYTEST, &line).and_then(|it| it.get(2))
             && let Some(found) = strong(found.as_str())
             && !out.iter().any(|known| known.value.starts_with(found.value.trim_end_matches("...")))
         {
@@ -230,14 +243,12 @@ pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
     for line in output.lines().filter(|line| line.len() <= 500 && !is_header(line)) {
         let line = strip_ansi(line);
         let line = line.trim();
-        if let Some(found) = LINT.as_ref().and_then(|rule| rule.captures(line))
+        if let Some(found) = captures(&LINT, line)
             && let (Some(code), Some(message)) = (found.get(1), found.get(2))
         {
             let found = classed(code.as_str(), message.as_str());
             out.extend(found.filter(|found| !out.contains(found)));
-        } else if let Some(found) =
-            REASON.as_ref().and_then(|rule| rule.captures(line)).and_then(|it| it.get(1))
-        {
+        } else if let Some(found) = captures(&REASON, line).and_then(|it| it.get(1)) {
             last = Some(found.as_str().to_owned());
         }
     }
@@ -310,22 +321,20 @@ fn whole(message: &str) -> Found {
 /// message.
 pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
-    let Some(hints) = HINTS.as_ref() else { return out };
-    if !hints.is_match(text) {
-        return out;
-    }
-    let mut lines = text.lines().peekable();
-    while let Some(line) = lines.next() {
-        if line.len() > 2_000 || !hints.is_match(line) || denies(line) {
+    for start in hinted_lines(text) {
+        let mut lines = text.get(start..).unwrap_or("").lines();
+        let line = lines.next().unwrap_or("");
+        if line.len() > 2_000 {
             continue;
         }
-        let next = lines.peek().copied().unwrap_or("");
+        let next = lines.next().unwrap_or("");
         let bare = line.trim().trim_start_matches(['-', '*', '>', ' ']).trim_matches(['`', '*']);
         let found = match author {
             Author::User => read_line(bare, next).or_else(|| strong(line)),
             _ => strong(line),
         };
         if let Some(found) = found
+            && !denies(line)
             && !out.contains(&found)
         {
             out.push(found);
@@ -359,11 +368,11 @@ fn denies(line: &str) -> bool {
 
 /// Compiler code or exception, each with its message, anywhere in a line.
 fn strong(line: &str) -> Option<Found> {
-    if let Some(found) = CODED.as_ref()?.captures(line) {
+    if let Some(found) = captures(&CODED, line) {
         let code = found.get(1).or_else(|| found.get(2))?.as_str();
         return coded(code, found.get(3)?.as_str());
     }
-    if let Some(found) = EXCEPTION.as_ref()?.captures(line) {
+    if let Some(found) = captures(&EXCEPTION, line) {
         let class = found.get(1)?.as_str();
         let message = found.get(3)?.as_str();
         // Code that mentions one: `raise ValueError: x`, `catch (e: TypeError)`.
@@ -401,37 +410,37 @@ fn classed(class: &str, message: &str) -> Option<Found> {
 
 /// An error that stands on a line of output.
 fn read_line(line: &str, next: &str) -> Option<Found> {
-    if let Some(found) = PYTEST.as_ref()?.captures(line) {
+    if let Some(found) = captures(&PYTEST, line) {
         return Some(test(found.get(1)?.as_str()));
     }
-    if let Some(found) = FAILING.as_ref()?.captures(line) {
+    if let Some(found) = captures(&FAILING, line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
-    if let Some(found) = RUNNERS.as_ref()?.captures(line) {
+    if let Some(found) = captures(&RUNNERS, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
         // "2 tests FAILED" counts.
         return name.bytes().any(|byte| byte.is_ascii_alphabetic()).then(|| test(name.trim()));
     }
-    if let Some(found) = NATIVE.as_ref()?.captures(line) {
+    if let Some(found) = captures(&NATIVE, line) {
         return Some(whole(found.iter().skip(1).flatten().next()?.as_str()));
     }
-    if let Some(found) = NESTED.as_ref()?.captures(line) {
+    if let Some(found) = captures(&NESTED, line) {
         let name = found.get(1).or_else(|| found.get(2))?.as_str();
         return Some(test(name.trim()));
     }
-    if let Some(found) = GO.as_ref()?.captures(line) {
+    if let Some(found) = captures(&GO, line) {
         let value: String = found.get(1)?.as_str().chars().take(HEAD_CHARS).collect();
         return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
-    if let Some(found) = DENIED.as_ref()?.captures(line) {
+    if let Some(found) = captures(&DENIED, line) {
         let value = format!("{}: Permission denied", found.get(1)?.as_str());
         return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
-    if let Some(found) = TEST.as_ref()?.captures(line) {
+    if let Some(found) = captures(&TEST, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
         return Some(test(name.trim()));
     }
-    if let Some(found) = PANIC.as_ref()?.captures(line) {
+    if let Some(found) = captures(&PANIC, line) {
         let message = found.get(1).map_or(next, |message| message.as_str());
         return classed("panicked", message.trim()).map(|mut found| {
             // A report of it rarely keeps the word of the runtime.
@@ -444,13 +453,13 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             found
         });
     }
-    if let Some(found) = GO_PANIC.as_ref()?.captures(line) {
+    if let Some(found) = captures(&GO_PANIC, line) {
         return classed("panic", found.get(1)?.as_str()).map(|found| Found { label: None, ..found });
     }
     if let Some(found) = strong(line.strip_prefix("E  ").map_or(line, str::trim_start)) {
         return Some(found);
     }
-    if let Some(found) = NPM.as_ref()?.captures(line) {
+    if let Some(found) = captures(&NPM, line) {
         let code = found.get(1)?.as_str();
         return Some(Found {
             value: format!("npm {code}"),
@@ -459,7 +468,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             test: false,
         });
     }
-    if let Some(found) = MISSING.as_ref()?.captures(line) {
+    if let Some(found) = captures(&MISSING, line) {
         let name = found.get(1).or_else(|| found.get(2))?.as_str().trim_end_matches(':');
         return Some(Found {
             value: format!("{name}: command not found"),
@@ -468,10 +477,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             test: false,
         });
     }
-    if let Some(found) = ERRNO.as_ref()?.captures(line) {
+    if let Some(found) = captures(&ERRNO, line) {
         return classed(found.get(1)?.as_str(), found.get(2)?.as_str());
     }
-    if let Some(found) = PLAIN.as_ref()?.captures(line) {
+    if let Some(found) = captures(&PLAIN, line) {
         let message = found.get(2)?.as_str();
         if is_total(message) {
             return None;

@@ -68,12 +68,10 @@ pub(super) struct Said(u32);
 impl Said {
     /// Looks for the phrases of all lists, wherever they stand: a phrase may be a piece of a word or of another phrase.
     pub(super) fn in_text(lower: &str) -> Self {
-        let mut said = Self::default();
-        let Some(phrases) = PHRASES.as_ref() else { return said };
-        for found in phrases.automaton.find_overlapping_iter(lower) {
-            said.0 |= phrases.lists.get(found.pattern().as_usize()).map_or(0, |lists| lists.0);
-        }
-        said
+        let narrow = NARROW.as_ref().map_or(0, |phrases| phrases.find(lower).0);
+        let wide =
+            if lower.is_ascii() { 0 } else { WIDE.as_ref().map_or(0, |phrases| phrases.find(lower).0) };
+        Self(narrow | wide)
     }
 
     /// Does the text hold a phrase of the list?
@@ -86,28 +84,44 @@ impl Said {
     }
 }
 
-/// All phrases, and by the index of each the lists it is of.
+/// Phrases, and by the index of each the lists it is of.
 struct Phrases {
     automaton: AhoCorasick,
     lists: Vec<Said>,
 }
 
-static PHRASES: LazyLock<Option<Phrases>> = LazyLock::new(|| {
-    let mut phrases: Vec<&str> = Vec::new();
-    let mut lists: Vec<Said> = Vec::new();
-    for (list, of_list) in LISTS {
-        for phrase in *of_list {
-            let known = phrases.iter().position(|known| known == phrase);
-            let index = known.unwrap_or_else(|| {
-                phrases.push(phrase);
-                lists.push(Said::default());
-                phrases.len() - 1
-            });
-            if let Some(lists) = lists.get_mut(index) {
-                lists.0 |= Said::only(*list).0;
+/// The phrases in ASCII.
+static NARROW: LazyLock<Option<Phrases>> = LazyLock::new(|| Phrases::new(str::is_ascii));
+/// The others: apart, since most sentences are ASCII and a small automaton is a fast one.
+static WIDE: LazyLock<Option<Phrases>> = LazyLock::new(|| Phrases::new(|phrase| !phrase.is_ascii()));
+
+impl Phrases {
+    /// The phrases of all lists that are of a kind.
+    fn new(is_of_kind: impl Fn(&str) -> bool) -> Option<Self> {
+        let mut phrases: Vec<&str> = Vec::new();
+        let mut lists: Vec<Said> = Vec::new();
+        for (list, of_list) in LISTS {
+            for phrase in of_list.iter().filter(|phrase| is_of_kind(phrase)) {
+                let index = phrases.iter().position(|known| known == phrase).unwrap_or_else(|| {
+                    phrases.push(phrase);
+                    lists.push(Said::default());
+                    phrases.len() - 1
+                });
+                if let Some(lists) = lists.get_mut(index) {
+                    lists.0 |= Said::only(*list).0;
+                }
             }
         }
+        let automaton =
+            AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(&phrases).ok()?;
+        Some(Self { automaton, lists })
     }
-    let automaton = AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).build(&phrases).ok()?;
-    Some(Phrases { automaton, lists })
-});
+
+    fn find(&self, lower: &str) -> Said {
+        let mut said = 0;
+        for found in self.automaton.find_overlapping_iter(lower) {
+            said |= self.lists.get(found.pattern().as_usize()).map_or(0, |lists| lists.0);
+        }
+        Said(said)
+    }
+}
