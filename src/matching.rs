@@ -313,22 +313,26 @@ pub(crate) fn sentences(text: &str) -> Vec<(usize, usize)> {
             out.push((from + lead, from + lead + trimmed.len()));
         }
     };
-    let mut chars = text.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        let ends = match c {
-            '。' | '！' | '？' => true,
-            '.' | '!' | '?' => {
-                let next = chars.peek().map(|(_, c)| *c);
-                next.is_none_or(|c| c.is_whitespace() || is_cjk(c))
-                    && !(c == '.' && is_abbreviation(text, at))
-            }
-            '\n' => false,
-            _ => false,
-        };
+    let mut end_at = |at: usize, c: char| {
+        let end = at + c.len_utf8();
+        let next = text.get(end..).and_then(|rest| rest.chars().next());
+        let ends = !c.is_ascii()
+            || next.is_none_or(|c| c.is_whitespace() || is_cjk(c))
+                && !(c == '.' && is_abbreviation(text, at));
         if ends {
-            let end = at + c.len_utf8();
             push(start, end);
             start = end;
+        }
+    };
+    if text.is_ascii() {
+        for at in memchr::memchr3_iter(b'.', b'!', b'?', text.as_bytes()) {
+            end_at(at, char::from(text.as_bytes()[at]));
+        }
+    } else {
+        for (at, c) in text.char_indices() {
+            if matches!(c, '.' | '!' | '?' | '。' | '！' | '？') {
+                end_at(at, c);
+            }
         }
     }
     push(start, text.len());

@@ -39,6 +39,8 @@ use std::sync::LazyLock;
 
 pub(super) mod errors;
 pub(super) mod identifiers;
+#[cfg(test)]
+mod samples;
 pub(super) mod sentences;
 pub(super) mod values;
 
@@ -515,4 +517,26 @@ fn pattern(text: &str) -> Option<Regex> {
 
 fn ascii_borders(text: &str) -> String {
     text.replace(r"\b", r"(?-u:\b)")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::samples::samples;
+    use super::*;
+
+    #[test]
+    fn two_plain_words_are_two_content_words() {
+        const PIECES: &[&str] = &[
+            " ", " ", "the", "cache", "Cache", "don", "'t", "’t", "parser", ",", "-", "_", "x", "9", "缓存",
+            "not", "é", "\n", "`", "without", "instead", " of ", "cache ", " parser ", " key",
+        ];
+        let mut found = 0;
+        for text in samples(PIECES, 8, 10_000) {
+            if has_two_words(&text) {
+                found += 1;
+                assert!(matching::sentence::analyse(&text).words.len() >= 2, "{text}");
+            }
+        }
+        assert!(found > 100, "{found}");
+    }
 }

@@ -253,3 +253,20 @@ fn listed(text: &str, start: usize, end: usize) -> Option<&str> {
     let is_hit = after.starts_with(':') || after.starts_with(' ');
     (word.contains('/') || has_status || is_hit).then_some(word)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_whose_first_word_ends_with_a_colon_are_looked_at() {
+        for text in
+            ["", ":", "a:", "a: b", "a:b\n c:\tx\r\n\nd", "x\ncat: y: z\nw :", "a:\u{3000}b", "é:\r\n:\n: x"]
+        {
+            let starts = |line: &&str| line.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
+            let found: Vec<&str> = lines_with_colon_word(text).filter(starts).collect();
+            let expected: Vec<&str> = text.lines().filter(starts).collect();
+            assert_eq!(found, expected, "{text:?}");
+        }
+    }
+}

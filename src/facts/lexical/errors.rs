@@ -565,6 +565,7 @@ fn strip_ansi(line: &str) -> std::borrow::Cow<'_, str> {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::samples;
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
@@ -617,6 +618,22 @@ mod tests {
             &["ENOENT: no such file or directory, open 'x'"],
         );
         check("\u{1b}[31mTypeError: x is not a function\u{1b}[0m", &["TypeError: x is not a function"]);
+    }
+
+    #[test]
+    fn hinted_lines_are_all_lines_with_a_hint() {
+        const PIECES: &[&str] = &[
+            "error", "FAIL", "FAILED", "Err", "or", "ERR!", "× ", "panic:", ") [", "x", " ", "\n", "\r\n",
+            "Error",
+        ];
+        for text in samples(PIECES, 12, 5_000) {
+            let found: Vec<&str> =
+                hinted_lines(&text).map(|start| text[start..].split('\n').next().unwrap()).collect();
+            let hints = ["error", "FAIL", "ERR!", "× ", "panic:", ") [", "Error"];
+            let expected: Vec<&str> =
+                text.split('\n').filter(|line| hints.iter().any(|hint| line.contains(hint))).collect();
+            assert_eq!(found, expected, "{text}");
+        }
     }
 
     #[test]

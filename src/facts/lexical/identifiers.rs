@@ -505,13 +505,22 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
     out
 }
 
-/// Does the sign stand right between two bytes that fit?
-fn between(text: &str, sign: u8, left: impl Fn(u8) -> bool, right: impl Fn(u8) -> bool) -> bool {
+/// Does one of the places of a sign stand between two bytes that fit?
+fn between(
+    text: &str,
+    mut signs: impl Iterator<Item = usize>,
+    left: impl Fn(u8) -> bool,
+    right: impl Fn(u8) -> bool,
+) -> bool {
     let bytes = text.as_bytes();
-    memchr::memchr_iter(sign, bytes).any(|at| {
+    signs.any(|at| {
         let before = at.checked_sub(1).and_then(|before| bytes.get(before));
         before.is_some_and(|byte| left(*byte)) && bytes.get(at + 1).is_some_and(|byte| right(*byte))
     })
+}
+
+fn places(text: &str, sign: u8) -> impl Iterator<Item = usize> {
+    memchr::memchr_iter(sign, text.as_bytes())
 }
 
 fn is_digit(byte: u8) -> bool {
@@ -526,17 +535,17 @@ fn is_capital_or_digit(byte: u8) -> bool {
 
 /// Before [`SHORT_VERSION`].
 fn may_have_short_version(text: &str) -> bool {
-    between(text, b'.', is_digit, |byte| is_digit(byte) || byte == b'x')
+    between(text, places(text, b'.'), is_digit, |byte| is_digit(byte) || byte == b'x')
 }
 
 /// Before [`TICKET`].
 fn may_have_ticket(text: &str) -> bool {
-    between(text, b'-', is_capital_or_digit, is_digit)
+    between(text, places(text, b'-'), is_capital_or_digit, is_digit)
 }
 
 /// Before [`NUMBERED`].
 fn may_be_numbered(text: &str) -> bool {
-    between(text, b'#', |_| true, is_digit)
+    between(text, places(text, b'#'), |_| true, is_digit)
 }
 
 /// Before [`PORT`]: a number right after `:`, or a word for ports.
@@ -552,16 +561,21 @@ fn may_have_port(text: &str) -> bool {
 
 /// Before [`ENVIRONMENT`].
 fn may_have_variable(text: &str) -> bool {
-    between(text, b'_', is_capital_or_digit, is_capital_or_digit)
+    between(text, places(text, b'_'), is_capital_or_digit, is_capital_or_digit)
 }
 
 /// Before [`SYMBOL`].
 fn may_have_symbol(text: &str) -> bool {
     let ends_name = |byte: u8| byte == b'$' || CLASS[byte as usize] == WORD;
     let begins_name = |byte: u8| byte == b'_' || byte.is_ascii_alphabetic();
-    between(text, b'.', ends_name, begins_name)
-        || between(text, b'#', ends_name, begins_name)
-        || between(text, b':', ends_name, |byte| byte == b':')
+    let bytes = text.as_bytes();
+    memchr::memchr3_iter(b'.', b'#', b':', bytes).any(|at| {
+        let after = at + if bytes[at] == b':' { 2 } else { 1 };
+        let joined = bytes[at] != b':' || bytes.get(at + 1) == Some(&b':');
+        joined
+            && at.checked_sub(1).is_some_and(|before| ends_name(bytes[before]))
+            && bytes.get(after).is_some_and(|byte| begins_name(*byte))
+    })
 }
 
 /// A URL without the punctuation of the sentence around it.
@@ -851,6 +865,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::samples;
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
@@ -874,6 +889,69 @@ mod tests {
         check("open http://localhost:3000/x", &["http://localhost:3000/x", "port 3000"]);
         check("set `DATABASE_URL` and $MY_FLAG", &["MY_FLAG", "DATABASE_URL"]);
         check("call `Store.save()` or store::Cache::get", &["Store.save", "store::Cache::get"]);
+    }
+
+    #[test]
+    fn looks_before_patterns_never_miss() {
+        const PIECES: &[&str] = &[
+            "a",
+            "A",
+            "x",
+            "B2",
+            "_",
+            "$",
+            ".",
+            "#",
+            ":",
+            "::",
+            "-",
+            "0",
+            "19",
+            "80",
+            "port",
+            "Ports",
+            "PORT=",
+            "--port",
+            " -p ",
+            "端口",
+            "：",
+            "é",
+            "`",
+            "=",
+            "/",
+            "@",
+            " ",
+            " is ",
+            "issue ",
+            "CVE-",
+            "on ",
+            "localhost",
+            "v",
+            "\u{17f}",
+            "node 1.7",
+            "9.4",
+            "bug #4",
+            "#12",
+            "A_B",
+        ];
+        let rules: [(fn(&str) -> bool, &LazyLock<Option<Regex>>); 6] = [
+            (may_have_short_version, &SHORT_VERSION),
+            (may_have_ticket, &TICKET),
+            (may_be_numbered, &NUMBERED),
+            (may_have_port, &PORT),
+            (may_have_variable, &ENVIRONMENT),
+            (may_have_symbol, &SYMBOL),
+        ];
+        let mut matches = [0; 6];
+        for text in samples(PIECES, 8, 20_000) {
+            for ((may, rule), matches) in rules.iter().zip(&mut matches) {
+                if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
+                    *matches += 1;
+                    assert!(may(&text), "{text}");
+                }
+            }
+        }
+        assert!(matches.iter().all(|count| *count > 20), "{matches:?}");
     }
 
     #[test]

@@ -724,6 +724,7 @@ fn telling(number: &Quantity) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use super::super::samples::samples;
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {
@@ -782,5 +783,64 @@ mod tests {
         ] {
             check(text, &[]);
         }
+    }
+    #[test]
+    fn names_end_where_they_end() {
+        let names = pattern(r"^[A-Za-z][A-Za-z0-9_]*(?:[.\-][A-Za-z0-9_]+)*").unwrap();
+        for text in samples(&["a", "Z9", "_", ".", "-", "é", " ", "0", "按"], 8, 5_000) {
+            if let Some(found) = names.find(&text) {
+                assert_eq!(name_end(text.as_bytes(), 0), found.end(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn limits_rates_and_codes_are_told() {
+        const PIECES: &[&str] = &[
+            "at most",
+            "at least",
+            "Up To",
+            "no more than",
+            "not fewer than",
+            "max",
+            "maximum of",
+            "minimum",
+            "limit of",
+            "limited to",
+            " 5",
+            " 1,000 ",
+            "12 ",
+            "hosts",
+            " or less",
+            "per ",
+            " an ",
+            "every ",
+            "second",
+            "minute",
+            "ho\u{17f}t",
+            "request",
+            "attempt",
+            "exit",
+            "exits with",
+            " status",
+            "code",
+            "HTTP",
+            "\u{17f}tatus",
+            " ",
+            ":",
+            "`",
+            "：",
+        ];
+        let mut matches = 0;
+        for text in samples(PIECES, 8, 10_000) {
+            let told = Told::in_text(&text);
+            for (rule, told) in [(&LIMIT, told.limit), (&RATE, told.rate), (&CODE, told.code)] {
+                if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
+                    matches += 1;
+                    assert!(told, "{text}");
+                }
+            }
+        }
+        assert!(matches > 100, "{matches}");
     }
 }

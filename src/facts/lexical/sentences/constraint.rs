@@ -441,3 +441,15 @@ pub(super) const LIFTING: &[&str] = &[
 pub(in crate::facts) fn is_lifting(lower: &str) -> bool {
     contains_any(lower, LIFTING)
 }
+
+/// The patterns, each with the list whose phrases it cannot match without.
+#[cfg(test)]
+pub(super) fn forms() -> Vec<(List, &'static LazyLock<Option<Regex>>)> {
+    vec![
+        (List::Modal, &MODAL),
+        (List::Limits, &LIMIT),
+        (List::Limits, &CORRECTS),
+        (List::Limits, &WITHOUT),
+        (List::Limits, &CONTRAST),
+    ]
+}

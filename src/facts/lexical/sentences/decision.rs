@@ -382,8 +382,9 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
                 || (placed() || plain.has_form(List::Reason, &REASON) && plain.obliges()) && explains(lower)
         }
         _ => {
-            makes(plain)
-                || contrasts_work(plain)
+            let against = if plain.says(List::Steps) { None } else { contrast(plain) };
+            makes(plain, against)
+                || against.is_some() && contrasts_work(lower)
                 || placed() && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
                 || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
         }
@@ -396,7 +397,8 @@ fn has_verdict(plain: &Plain<'_>) -> bool {
 
 /// Does the agent, in the first person, change the work, and say why or against what? The verb stands before the reason,
 /// or after ", so". What it is doing at the moment ("I'm moving it") is a step.
-fn makes(plain: &Plain<'_>) -> bool {
+/// `against`: where one thing is taken against another.
+fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
     if !plain.says(List::Person) || plain.says(List::Steps) {
         return false;
     }
@@ -406,7 +408,7 @@ fn makes(plain: &Plain<'_>) -> bool {
         .filter(|_| plain.says(List::Reason))
         .and_then(|rule| rule.find(lower))
         .map(|it| (it.start(), it.as_str().ends_with("so i") || it.as_str().ends_with("so we")));
-    let against = contrast(plain).map(|at| (at, false));
+    let against = against.map(|at| (at, false));
     let Some((reason, so)) = why.into_iter().chain(against).min() else { return false };
     MAKES.as_ref().is_some_and(|makes| {
         makes.captures_iter(lower).any(|found| {
@@ -458,13 +460,9 @@ fn stem(verb: &str) -> &str {
         .unwrap_or(verb)
 }
 
-/// The agent says of the work, without naming itself, that it is one way and not another: "Switched to X instead of Y",
-/// "`limit` now defaults to 0 instead of 1000".
-fn contrasts_work(plain: &Plain<'_>) -> bool {
-    let lower = plain.lower.as_str();
-    if plain.says(List::Steps) || contrast(plain).is_none() {
-        return false;
-    }
+/// The agent says of the work, without naming itself, that it is as it is now and not another way: "Switched to X instead
+/// of Y", "`limit` now defaults to 0 instead of 1000". That it takes one thing against another is known.
+fn contrasts_work(lower: &str) -> bool {
     let first = words(lower).next().unwrap_or("");
     let done = (first.ends_with("ed") || first.ends_with("ing")) && MAKING.contains(&stem(first))
         || matches!(first, "kept" | "left" | "made" | "put");
@@ -715,3 +713,19 @@ pub(super) const UNSETTLED: &[&str] = &[
     "decision is yours",
     "decision was made by",
 ];
+
+/// The patterns, each with the list whose phrases it cannot match without.
+#[cfg(test)]
+pub(super) fn forms() -> Vec<(List, &'static LazyLock<Option<Regex>>)> {
+    vec![
+        (List::Decided, &DECIDED),
+        (List::Participle, &PARTICIPLE),
+        (List::Verdict, &VERDICT),
+        (List::Contrast, &CONTRAST),
+        (List::UserChoice, &USER_CHOICE),
+        (List::Reason, &REASON),
+        (List::Placed, &PLACED),
+        (List::Default, &DEFAULT),
+        (List::Person, &MAKES),
+    ]
+}

@@ -1,5 +1,6 @@
 //! Sentences that are of a class, beside those that only look like it.
 
+use super::super::samples::samples;
 use super::*;
 use crate::facts::Author;
 
@@ -174,5 +175,96 @@ fn assent_asks_nothing() {
     }
     for text in ["yes, and rename it", "fix it", "use Redis"] {
         assert!(!is_assent(text), "{text}");
+    }
+}
+
+/// Every pattern that stands behind a list of phrases finds nothing in a text without one of them.
+#[test]
+fn patterns_match_only_where_a_phrase_stands() {
+    const SIGNS: &[&str] =
+        &[" ", " ", " ", " ", ", ", " - ", "'", ". ", ": ", "-", " 5", "4 ", "/x", " not ", " is", "请", "é"];
+    for (list, rule) in constraint::forms().into_iter().chain(decision::forms()) {
+        let rule = rule.as_ref().expect("the pattern is sound");
+        // The words of the pattern itself, which match it more often than others.
+        let words = rule.as_str().split(|c| r"|()?:[]\^$*+.".contains(c)).filter(|word| !word.is_empty());
+        let mut pieces: Vec<&str> = words.collect();
+        let share = pieces.len() / SIGNS.len() + 1;
+        pieces.extend(std::iter::repeat_n(SIGNS, share).flatten());
+        let mut matches = 0;
+        for text in samples(&pieces, 12, 20_000) {
+            if rule.is_match(&text) {
+                matches += 1;
+                assert!(Said::in_text(&text).any(list), "{list:?}: {text}");
+            }
+        }
+        assert!(matches > 0, "{list:?}: no sample matches {rule}");
+    }
+}
+
+#[test]
+fn phrases_are_found_wherever_they_stand() {
+    let lists = [(List::Open, OPEN), (List::Reported, REPORTED), (List::Obliges, OBLIGES)];
+    let mut pieces = vec![" ", "must", "be", "我", "é", "says", ":", "could", "we"];
+    pieces.extend(lists.iter().flat_map(|(_, phrases)| phrases.iter()));
+    for text in samples(&pieces, 4, 5_000) {
+        let said = Said::in_text(&text);
+        for (list, phrases) in lists {
+            assert_eq!(said.any(list), contains_any(&text, phrases), "{list:?}: {text}");
+        }
+    }
+}
+
+#[test]
+fn clauses_begin_after_signs_and_joints() {
+    const PIECES: &[&str] = &[
+        " and ",
+        " and",
+        " but ",
+        " so ",
+        "so ",
+        " then ",
+        " - ",
+        "- ",
+        " also ",
+        " however ",
+        ",",
+        ":",
+        "(",
+        "—",
+        "，",
+        " ",
+        "please ",
+        "we ",
+        "never ",
+        "use",
+        "x",
+        "请",
+        "é",
+    ];
+    for text in samples(PIECES, 8, 5_000) {
+        let mut expected = vec![(0, false)];
+        for (at, c) in text.char_indices() {
+            if matches!(c, ',' | ';' | ':' | '(' | '—' | '–' | '，' | '；' | '：' | '、') {
+                expected.push((at + c.len_utf8(), false));
+            }
+        }
+        for joint in JOINTS {
+            let joints = text.match_indices(joint);
+            expected.extend(joints.map(|(at, found)| (at + found.len(), *joint == " and ")));
+        }
+        expected.sort_unstable();
+        for (start, _) in &mut expected {
+            *start = past_openings(&text, *start);
+        }
+        expected.dedup_by_key(|(start, _)| *start);
+        assert_eq!(clauses(&text), expected, "{text}");
+    }
+}
+
+#[test]
+fn plain_text_of_both_kinds_is_the_same() {
+    for text in samples(&["A", "b", "*", "`", "\n", "\t", " ", "'", "."], 8, 1_000) {
+        let wide = plain(&format!("{text}é"));
+        assert_eq!(Some(plain(&text).as_str()), wide.strip_suffix('é'), "{text:?}");
     }
 }
