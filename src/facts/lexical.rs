@@ -110,7 +110,9 @@ impl Collector {
                 if sentences::is_decision(&plain, author, offered) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
-                if author == Author::User {
+                if author == Author::User
+                    && !offered.is_some_and(|offer| sentences::only_answers(&plain, offer))
+                {
                     request.consider(&plain, sentence);
                 }
                 place += 1;

@@ -13,7 +13,7 @@ use phrases::{List, Said};
 use std::cell::OnceCell;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
-pub(in crate::facts) use decision::is_decision;
+pub(in crate::facts) use decision::{is_decision, only_answers};
 pub(in crate::facts) use request::{announces, asks, is_assent};
 
 /// A unit without its list marker, heading marks and emphasis.
@@ -198,9 +198,21 @@ fn is_imperative(clause: &str) -> bool {
     // "Test suite is red", "the build", "update: it works".
     IMPERATIVES.binary_search(&first).is_ok()
         && !clause.get(first.len()..).is_some_and(|rest| rest.starts_with([':', '=', '(', '.', '/']))
-        && !words
-            .next()
-            .is_some_and(|second| matches!(second, "is" | "was" | "are" | "were" | "has" | "failed"))
+        && !words.next().is_some_and(|second| {
+            matches!(
+                second,
+                "is" | "was"
+                    | "are"
+                    | "were"
+                    | "has"
+                    | "failed"
+                    | "says"
+                    | "said"
+                    | "shows"
+                    | "showed"
+                    | "got"
+            )
+        })
 }
 
 /// Verbs that orders begin with, sorted.
@@ -361,6 +373,7 @@ const IMPERATIVES: &[&str] = &[
     "remove",
     "rename",
     "render",
+    "reorder",
     "replace",
     "reply",
     "report",
@@ -380,16 +393,19 @@ const IMPERATIVES: &[&str] = &[
     "rework",
     "rewrite",
     "roll",
+    "rotate",
     "run",
     "save",
     "say",
     "scan",
+    "scope",
     "search",
     "send",
     "separate",
     "serve",
     "set",
     "ship",
+    "shorten",
     "show",
     "simplify",
     "sketch",
@@ -403,34 +419,47 @@ const IMPERATIVES: &[&str] = &[
     "stick",
     "stop",
     "store",
+    "strip",
     "stub",
     "subtract",
     "suggest",
     "summarise",
     "summarize",
     "support",
+    "suppress",
+    "surface",
     "swap",
     "switch",
+    "sync",
     "tag",
     "take",
+    "teach",
     "tell",
     "test",
+    "throttle",
     "throw",
     "tidy",
+    "tighten",
     "trace",
     "track",
     "translate",
     "treat",
+    "trim",
     "try",
+    "tune",
     "turn",
     "undo",
+    "unify",
     "unlock",
     "update",
     "upgrade",
     "use",
     "validate",
+    "vendor",
     "verify",
     "wait",
+    "warn",
+    "widen",
     "wipe",
     "wire",
     "wrap",
@@ -625,7 +654,7 @@ const REPORTED: &[&str] = &[
     " reads:",
     " reads \"",
     "documented as",
-    "the docs say",
+    "docs say",
     "it says",
     " mentions that",
     " tells me",

@@ -9,7 +9,7 @@ use super::{List, Plain, contains_any, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|(?:i|we) (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|nothing (?:is allowed|may|must|should)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
     )
 });
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -47,6 +47,9 @@ pub(super) const MODALS: &[&str] = &[
     "have to",
     "off-limits",
     "off limits",
+    "nothing ",
+    "stay",
+    "remain",
     "don't want",
     "do not want",
 ];
@@ -114,7 +117,9 @@ fn orders(clause: &str) -> bool {
         }
         "make" | "be" => second == "sure",
         "stop" => second.ends_with("ing"),
-        "only" | "strictly" => !matches!(second, "happens" | "one" | "then" | "when" | "if"),
+        "only" | "strictly" => {
+            !matches!(second, "happens" | "one" | "then" | "when" | "if" | "once" | "twice")
+        }
         "keep" => {
             !matches!(second, "going" | "up" | "in" | "trying" | "working" | "it" | "at")
                 || contains_any(clause, &["keep in sync", "keep it "])
@@ -246,7 +251,45 @@ fn prohibits(clause: &str, noun: &str) -> bool {
 
 /// A modal that binds.
 fn obliges(plain: &Plain<'_>) -> bool {
-    !plain.says(List::Report) && plain.has_form(List::Modal, &MODAL)
+    !plain.says(List::Report) && (plain.has_form(List::Modal, &MODAL) || may_not(&plain.lower))
+}
+
+/// "It may not shift" forbids; "it may not work" guesses.
+fn may_not(lower: &str) -> bool {
+    const GUESSED: &[&str] = &[
+        "always",
+        "apply",
+        "be",
+        "care",
+        "compile",
+        "even",
+        "exist",
+        "fit",
+        "get",
+        "happen",
+        "have",
+        "help",
+        "know",
+        "like",
+        "look",
+        "matter",
+        "need",
+        "notice",
+        "pass",
+        "reproduce",
+        "run",
+        "scale",
+        "see",
+        "seem",
+        "show",
+        "want",
+        "work",
+        "yet",
+    ];
+    lower
+        .split(" may not ")
+        .skip(1)
+        .any(|rest| words(rest).next().is_some_and(|verb| !GUESSED.contains(&verb)))
 }
 
 /// A limiting word, in a sentence that directs.

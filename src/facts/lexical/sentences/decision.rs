@@ -8,14 +8,14 @@ use super::super::{LazyLock, Regex, is_cjk, pattern, values};
 use super::{List, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, words};
 use crate::facts::Author;
 
-const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)";
+const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)";
 const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 /// "B it is", "so that one is out", "option 2, agreed".
-const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] ";
-const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\bprefer(?:red)? .+ over \S|^instead of |^rather than ";
+const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
+const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
 const USER_CHOICE_FORM: &str = r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b";
-const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?|must|should|has to))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not)\b";
+const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?|must|should|has to))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|keep)\b";
 /// How the product is to be, said of a part of it.
 const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
 /// A default that is no number.
@@ -45,7 +45,8 @@ pub(super) const DECIDED_HINTS: &[&str] = &[
 ];
 pub(super) const PARTICIPLE_HINTS: &[&str] = &["decided ", "chosen ", "settled ", "agreed ", "opted "];
 pub(super) const VERDICT_HINTS: &[&str] = &[" it is", "is out", "are out", "switching to ", "agreed"];
-pub(super) const CONTRAST_HINTS: &[&str] = &[", not ", "- not ", "instead", "rather than ", "prefer"];
+pub(super) const CONTRAST_HINTS: &[&str] =
+    &[", not ", "- not ", "instead", "rather than ", "prefer", " over "];
 pub(super) const USER_CHOICE_HINTS: &[&str] = &["let's ", "let us ", "we'll ", "we will "];
 pub(super) const REASON_HINTS: &[&str] = &[
     "because",
@@ -72,6 +73,18 @@ pub(super) const REASON_HINTS: &[&str] = &[
     "to preserve",
     "to save",
     "to not",
+    "to rule out",
+    "to cut",
+    "to speed",
+    "to free",
+    "to spare",
+    "to guard",
+    "to hide",
+    "to shrink",
+    "to satisfy",
+    "to simplify",
+    "to fit",
+    "to survive",
 ];
 pub(super) const PLACED_HINTS: &[&str] =
     &["goes in", "went in", "goes next", "went next", "stays", "lives in", "belongs", "wins"];
@@ -97,6 +110,12 @@ static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:make|set|raise|lower|increase|reduce|cut|bump|cap|limit|keep)\b(?: [a-z_]+){1,4}? (?:to |at |for )?[0-9]+ ?(?:ms|s|sec|seconds|m|min|minutes|h|hours|d|days|kb|mb|gb|kib|mib|%|px|attempts|retries)\b",
+    )
+});
+/// The product is made otherwise, by nobody named: "was moved to", "got a label", "became", "is a newtype now".
+static MADE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:was|were|got|been|is now|are now|now|(?:is|are)(?: [a-z]+)*? now) (?:(?:[a-z]+ly|also|now|therefore|only|just) )?(?:added|batched|bumped|cached|capped|changed|collapsed|converted|deduplicated|deferred|delayed|disabled|downgraded|dropped|enabled|excluded|exposed|extracted|folded|gated|generated|guarded|hidden|hoisted|increased|inlined|introduced|kept|left|limited|loosened|lowered|made|merged|moved|narrowed|pinned|pulled|put|raised|reduced|relaxed|removed|renamed|reordered|replaced|restricted|reverted|rewritten|rounded|scoped|set|shortened|split|stored|swapped|switched|taken out|tightened|turned (?:on|off|into)|upgraded|widened|wrapped|written)\b|\bgot (?:an?|its|their) \S|\b(?:became|ended up|moved (?:to|into|out|up|down|from)|stays? (?:in|on|at|with)|(?:is|are) called)\b|\b[a-z]+s?\b(?: \S+){0,8} now\b|\bnow (?:[a-z]+s|use|take|are|have|default|return|live|go|run|sit)\b",
     )
 });
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -380,10 +399,12 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
                 || fixes_parameter(plain)
                 || offer.is_some_and(|offer| answers(lower, offer))
                 || (placed() || plain.has_form(List::Reason, &REASON) && plain.obliges()) && explains(lower)
+                || made_so(plain, None)
         }
         _ => {
             let against = if plain.says(List::Steps) { None } else { contrast(plain) };
             makes(plain, against)
+                || made_so(plain, against)
                 || against.is_some() && contrasts_work(lower)
                 || placed() && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
                 || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
@@ -423,6 +444,54 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
         })
     })
 }
+
+/// Says the sentence of the product, without naming who made it so, that it is one way now and why, or against what? `against`
+/// as for [`makes`]. How a run went ("it fails now because") is no choice.
+fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
+    if plain.says(List::Steps) || against.is_none() && !plain.says(List::Reason) {
+        return false;
+    }
+    let lower = plain.lower.as_str();
+    let why = REASON.as_ref().and_then(|rule| rule.find(lower)).map(|it| it.start());
+    let claim = match (against, why) {
+        // What is taken may stand on either side.
+        (Some(_), _) => lower,
+        (None, Some(why)) => lower.get(..why).unwrap_or(""),
+        (None, None) => return false,
+    };
+    let first = words(claim).next().unwrap_or("");
+    !matches!(
+        first,
+        "now"
+            | "i"
+            | "i'm"
+            | "i'll"
+            | "i've"
+            | "let"
+            | "that"
+            | "it"
+            | "this"
+            | "there"
+            | "what"
+            | "when"
+            | "if"
+    ) && !has_word(claim, RUNNING)
+        && !contains_any(
+            claim,
+            &["right now", "by now", "until now", "for now", "now that", "just now", "even now"],
+        )
+        && !claim.contains('"')
+        && MADE.as_ref().is_some_and(|made| made.is_match(claim))
+}
+
+/// Words of how a run went, rather than of how something was made.
+const RUNNING: &[&str] = &[
+    "fail", "fails", "failed", "failing", "failure", "broke", "breaks", "broken", "crash", "crashes",
+    "crashed", "error", "errors", "hang", "hangs", "hung", "pass", "passes", "passed", "passing", "green",
+    "red", "works", "working", "worked", "compiles", "builds", "wrong", "lost", "bug", "stuck", "slow",
+    "slower", "happened", "happens", "seems", "looks", "rejected", "timed", "flaky", "i'm", "i'll", "we're",
+    "waiting", "checking", "running", "reading", "probably", "maybe",
+];
 
 /// Where one thing is taken against another: "instead of", "rather than", ", not". Not ", not just", ", not yet".
 fn contrast(plain: &Plain<'_>) -> Option<usize> {
@@ -538,6 +607,12 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
 const BOUNDS: &[&str] =
     &["most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per"];
 
+/// Takes an option that was offered and asks for nothing beside it.
+pub(in crate::facts) fn only_answers(plain: &Plain<'_>, offer: &str) -> bool {
+    let first = words(&plain.lower).next().unwrap_or("");
+    (first.len() == 1 || first == "option") && answers(&plain.lower, offer) && !plain.lower.contains("please")
+}
+
 /// The answer to an offered choice: "option 2", "A, and B with at most 2", "yes, redirect: error", "Postgres.", "accept it".
 fn answers(lower: &str, offer: &str) -> bool {
     let mut rest = words(lower);
@@ -553,7 +628,9 @@ fn answers(lower: &str, offer: &str) -> bool {
     let second = words(after).next().unwrap_or("");
     let polite =
         matches!(second, "i" | "i'd" | "please" | "can" | "could" | "thanks" | "thank" | "that's" | "it's");
+    let assents = contains_any(after, &["go ahead", "do it", "do that", "sounds good", "proceed"]);
     let verdict = matches!(first, "yes" | "no" | "yep" | "nope")
+        && !assents
         && (count >= 3 && !polite && (after.starts_with([',', '.', ':']) || after.starts_with(" to "))
             || first == "no" && after.starts_with(' ') && has_word(offer, &[second]));
     let wide =
@@ -609,7 +686,8 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
     let fixed = user
         && has(&["改成", "改为", "默认", "既定値", "上限", "封顶", "最多", "超时", "每次"])
         && sentence.bytes().any(|byte| byte.is_ascii_digit());
-    let reason = has(&["因为", "以便", "这样", "所以", "ため", "ので"]);
+    let reason =
+        has(&["因为", "以便", "这样", "所以", "以免", "免得", "ため", "ので"]) || !user && has(&["ように"]);
     let made = has(&[
         "我把",
         "我用",
@@ -618,6 +696,14 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
         "我改",
         "我加",
         "我保留",
+        "改成了",
+        "换成了",
+        "移到了",
+        "拆成了",
+        "合并成",
+        "去掉了",
+        "に変え",
+        "に移し",
         "不用在",
         "にしました",
         "にしておきます",

@@ -74,7 +74,8 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
         let said = words(lower).filter(|word| word.starts_with(|c: char| c.is_alphabetic())).count();
         return said >= 2 || lower.bytes().any(|b| b >= 0x80);
     }
-    if plain.says(List::Asks) {
+    // "昨天试了一下" tells what was tried.
+    if plain.says(List::Asks) && !lower.contains("了一下") {
         return !plain.clauses().next().is_some_and(forbids);
     }
     if plain.says(List::Declines) || plain.clauses().next().is_some_and(forbids) {
@@ -88,6 +89,7 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
     let rules =
         ["must not", "mustn't", "should not", "shouldn't", "never", "has to stay", "must stay", "must keep"];
     plain.obliges()
+        && !plain.says(List::Reported)
         && !lower.contains("don't need")
         && !lower.contains("no need")
         && !matches!(subject, "i" | "it's" | "that" | "he" | "she" | "they")
@@ -112,7 +114,8 @@ fn forbids(clause: &str) -> bool {
             &["as it is", "as they are", "as is", "unchanged", "untouched", "alone", "compatible", "intact"],
         )
     };
-    matches!(first, "don't" | "dont" | "never" | "avoid" | "no" | "not" | "stop" | "ignore" | "leave")
+    matches!(first, "never") && !clause.starts_with("never mind")
+        || matches!(first, "don't" | "dont" | "avoid" | "no" | "not" | "stop" | "ignore" | "leave")
         || first == "keep" && kept()
         || clause.starts_with("do not ")
 }
