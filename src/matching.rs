@@ -486,6 +486,128 @@ const UNITS: &[(&str, &str)] = &[
     ("threads", "threads"),
     ("connections", "connections"),
     ("replicas", "replicas"),
+    ("W", "W"),
+    ("watts", "W"),
+    ("mW", "mW"),
+    ("MW", "MW"),
+    ("V", "V"),
+    ("mV", "mV"),
+    ("volts", "V"),
+    ("A", "A"),
+    ("mA", "mA"),
+    ("µA", "µA"),
+    ("μA", "µA"),
+    ("Ah", "Ah"),
+    ("mAh", "mAh"),
+    ("Wh", "Wh"),
+    ("Ω", "Ω"),
+    ("kΩ", "kΩ"),
+    ("ohm", "Ω"),
+    ("ohms", "Ω"),
+    ("pF", "pF"),
+    ("nF", "nF"),
+    ("µF", "µF"),
+    ("°F", "°F"),
+    ("K/min", "K/min"),
+    ("bar", "bar"),
+    ("kPa", "kPa"),
+    ("Pa", "Pa"),
+    ("Nm", "Nm"),
+    ("mg", "mg"),
+    ("ml", "ml"),
+    ("µm", "µm"),
+    ("nm", "nm"),
+    ("rpm", "rpm"),
+    ("rad", "rad"),
+    ("deg", "°"),
+    ("rad/s", "rad/s"),
+    ("m/s", "m/s"),
+    ("km/h", "km/h"),
+    ("dBm", "dBm"),
+    ("lux", "lux"),
+    ("lm", "lm"),
+    ("kbit", "kbit"),
+    ("Mbit", "Mbit"),
+    ("Gbit", "Gbit"),
+    ("bps", "bit/s"),
+    ("kbps", "kbit/s"),
+    ("Mbps", "Mbit/s"),
+    ("Gbps", "Gbit/s"),
+    ("bit/s", "bit/s"),
+    ("kbit/s", "kbit/s"),
+    ("Mbit/s", "Mbit/s"),
+    ("Gbit/s", "Gbit/s"),
+    ("KiB/s", "KiB/s"),
+    ("MiB/s", "MiB/s"),
+    ("GiB/s", "GiB/s"),
+    ("B/s", "B/s"),
+    ("kB/s", "KB/s"),
+    ("baud", "baud"),
+    ("Mi", "MiB"),
+    ("Gi", "GiB"),
+    ("Ki", "KiB"),
+    ("Ti", "TiB"),
+    ("samples/s", "samples/s"),
+    ("rows/s", "rows/s"),
+    ("msg/s", "msg/s"),
+    ("messages/s", "msg/s"),
+    ("events/s", "events/s"),
+    ("ops/s", "ops/s"),
+    ("tokens/s", "tokens/s"),
+    ("frames/s", "fps"),
+    ("items/s", "items/s"),
+    ("records/s", "records/s"),
+    ("packets/s", "packets/s"),
+    ("files/s", "files/s"),
+    ("lines/s", "lines/s"),
+    ("queries/s", "qps"),
+    ("tx/s", "tx/s"),
+    ("steps/s", "steps/s"),
+    ("images/s", "images/s"),
+    ("req/min", "req/min"),
+    ("requests/min", "req/min"),
+    ("req/h", "req/h"),
+    ("pt", "pt"),
+    ("vh", "vh"),
+    ("vw", "vw"),
+    ("dvh", "dvh"),
+    ("svh", "svh"),
+    ("lvh", "lvh"),
+    ("ch", "ch"),
+    ("fr", "fr"),
+    ("dp", "dp"),
+    ("sp", "sp"),
+    ("dpi", "dpi"),
+    ("ppm", "ppm"),
+    ("GBP", "£"),
+    ("CHF", "CHF"),
+    ("JPY", "¥"),
+    ("CNY", "¥"),
+    ("yen", "¥"),
+    ("円", "¥"),
+    ("元", "¥"),
+    ("cycles", "cycles"),
+    ("分間", "min"),
+    ("秒間", "s"),
+    ("ヶ月", "month"),
+    ("个月", "month"),
+    ("周", "week"),
+    ("週間", "week"),
+    ("Sekunden", "s"),
+    ("Sekunde", "s"),
+    ("Minuten", "min"),
+    ("Minute", "min"),
+    ("Stunden", "h"),
+    ("Tage", "day"),
+    ("Tagen", "day"),
+    ("segundos", "s"),
+    ("minutos", "min"),
+    ("horas", "h"),
+    ("días", "day"),
+    ("dias", "day"),
+    ("secondes", "s"),
+    ("heures", "h"),
+    ("jours", "day"),
 ];
 
 fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
@@ -496,7 +618,8 @@ fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
     if word == "m" {
         return Some(if attached { "min" } else { "m" });
     }
-    UNITS.iter().find(|(spelling, _)| *spelling == word).map(|(_, unit)| *unit)
+    static TABLE: LazyLock<FxHashMap<&str, &str>> = LazyLock::new(|| UNITS.iter().copied().collect());
+    TABLE.get(word).copied()
 }
 
 /// Reads a number with its unit at `at`, which must be at a digit whose left neighbour is not part of a word or
@@ -547,6 +670,25 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
             end += 1;
         }
         number.push_str(text.get(from..end)?);
+    }
+    // `2e-4`.
+    if matches!(bytes.get(end), Some(b'e' | b'E')) {
+        let from = end;
+        let sign = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+        let mut to = end + 1 + sign;
+        while digit(to) {
+            to += 1;
+        }
+        if to > from + 1 + sign && bytes.get(to).is_none_or(|byte| CLASS[*byte as usize] != WORD) {
+            end = to;
+            number.push_str(text.get(from..end)?);
+        }
+    }
+    // `6,4 s`: the comma of other languages, told by the unit after it.
+    if let Some(decimals) = decimal_comma(text, end) {
+        number.push('.');
+        number.push_str(text.get(end + 1..end + decimals)?);
+        end += decimals;
     }
     let raw = text.get(at..end)?.to_owned();
     // The last group of `10 000`.
@@ -603,6 +745,17 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         return None;
     }
     Some(quantity)
+}
+
+/// Length of a decimal comma with one or two digits, where a unit follows them.
+fn decimal_comma(text: &str, at: usize) -> Option<usize> {
+    let rest = text.get(at..)?.strip_prefix(',')?;
+    let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
+    let after = rest.get(digits..)?;
+    let unit = unit_word(after.strip_prefix(' ').unwrap_or(after), 0);
+    ((1..=2).contains(&digits)
+        && (unit_of(unit, !after.starts_with(' ')).is_some() || after.starts_with(" %")))
+    .then_some(1 + digits)
 }
 
 /// Length of a duration of two or three parts at the start of a text (`1h30m`, `6m10s`, `1m2.5s`).

@@ -315,13 +315,13 @@ impl Message {
     /// As a log, and the line of the message in it.
     fn log(&self) -> (String, u32) {
         let line = |role: &str, text: &str| serde_json::json!({"role": role, "content": text}).to_string();
-        let call = serde_json::json!({"role": "assistant", "content": null, "tool_calls": [
-            {"id": "c1", "type": "function", "function": {"name": "bash", "arguments": "{\"command\":\"./run.sh\"}"}}]});
+        let call = serde_json::json!({"role": "assistant", "content": [
+            {"type": "tool_use", "id": "c1", "name": "Bash", "input": {"command": "./run.sh"}}]});
+        // How a run ended stands beside its output in most logs: it failed where there is an error to find.
+        let result = serde_json::json!({"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "c1", "content": self.text, "is_error": !self.error.is_empty()}]});
         let lines = match (self.author.as_str(), &self.before) {
-            ("tool", _) => vec![
-                call.to_string(),
-                serde_json::json!({"role": "tool", "tool_call_id": "c1", "content": self.text}).to_string(),
-            ],
+            ("tool", _) => vec![call.to_string(), result.to_string()],
             ("user", Some(before)) => vec![line("assistant", before), line("user", &self.text)],
             ("user", None) => vec![line("user", &self.text)],
             (_, before) => {
@@ -470,14 +470,14 @@ fn facts_agree_with_the_labels() {
 
 #[test]
 fn facts_agree_with_labelled_messages() {
-    let tallies = dialogue_tallies("b.jsonl");
+    let tallies = dialogue_tallies("messages.jsonl");
     eprintln!("{}", table(&tallies));
     show(&tallies);
 }
 
 #[test]
 fn facts_agree_with_labelled_messages_kept_for_the_end() {
-    eprintln!("{}", table(&dialogue_tallies("a.jsonl")));
+    eprintln!("{}", table(&dialogue_tallies("kept.jsonl")));
 }
 
 #[test]

@@ -43,7 +43,8 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
             "✗",
             "× ",
             "not ok ",
-            "command not found",
+            "not found",
+            "✖",
             "● ",
             ".go:",
             "Permission denied",
@@ -76,7 +77,9 @@ static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
 static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.+)"));
 static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
-    pattern(r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error): (\S.*)")
+    pattern(
+        r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation):\s+(\S.*)",
+    )
 });
 // The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
 static GO: LazyLock<Option<Regex>> =
@@ -106,8 +109,9 @@ static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 // ruff, flake8, pylint, shellcheck: a code and what it says.
-static LINT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z].+)"));
+static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z`'].+)")
+});
 // `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
 static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -124,9 +128,14 @@ static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
-static MISSING: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$"));
-
+static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$|^(?:\S*/)?(?:ba|da|z|a)?sh: (?:[0-9]+: |line [0-9]+: )?(\S+): not found$",
+    )
+});
+// eslint, stylelint: `  12:7  error  message  rule`.
+static LISTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^\s+[0-9]+:[0-9]+\s+(?:error|✖|×)\s+(\S.*?)(?:\s{2,}([\w@/.-]+))?$"));
 /// The groups of a pattern that matches a line. Most do not, and whether one does is told faster than its groups.
 fn captures<'l>(rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Captures<'l>> {
     rule.as_ref().filter(|rule| rule.is_match(line))?.captures(line)
@@ -219,8 +228,9 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
         let next = lines.next().unwrap_or("");
         let line = strip_ansi(line);
+        let line = without_clock(&line);
         // The summary line of pytest names the test and its exception.
-        if let Some(found) = captures(&PYTEST, &line).and_then(|it| it.get(2))
+        if let Some(found) = captures(&PYTEST, line).and_then(|it| it.get(2))
             && let Some(found) = strong(found.as_str())
             && !out.iter().any(|known| known.value.starts_with(found.value.trim_end_matches("...")))
         {
@@ -298,7 +308,8 @@ pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
     found.retain(|error| {
         let place = at;
         at += 1;
-        if failing && error.value.starts_with("panic: ") {
+        // What a panic of Rust says stands beside its name, too.
+        if failing && error.value.starts_with("panic: ") && !error.other.is_empty() {
             return false;
         }
         // `file > suite > name` and `suite > name`, `file::name` and `name`: the longer one stays.
@@ -333,6 +344,8 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
             Author::User => read_line(bare, next).or_else(|| strong(line)),
             _ => strong(line),
         };
+        let found =
+            found.or_else(|| spans(line).find_map(|span| read_line(span, "").filter(|found| !found.test)));
         if let Some(found) = found
             && !denies(line)
             && !out.contains(&found)
@@ -341,6 +354,11 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
         }
     }
     out
+}
+
+/// Code spans of a line that are long enough to be a message with its class.
+fn spans(line: &str) -> impl Iterator<Item = &str> {
+    line.split('`').skip(1).step_by(2).filter(|span| span.len() >= 12 && span.contains(": "))
 }
 
 /// "no errors were found", "without errors", "0 errors".
@@ -459,6 +477,9 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = strong(line.strip_prefix("E  ").map_or(line, str::trim_start)) {
         return Some(found);
     }
+    if let Some(found) = captures(&LISTED, line) {
+        return Some(whole(found.get(1)?.as_str()));
+    }
     if let Some(found) = captures(&NPM, line) {
         let code = found.get(1)?.as_str();
         return Some(Found {
@@ -469,7 +490,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         });
     }
     if let Some(found) = captures(&MISSING, line) {
-        let name = found.get(1).or_else(|| found.get(2))?.as_str().trim_end_matches(':');
+        let name = found.iter().skip(1).flatten().next()?.as_str().trim_end_matches(':');
         return Some(Found {
             value: format!("{name}: command not found"),
             other: vec![format!("command not found: {name}"), format!("{name} not found")],
@@ -541,6 +562,21 @@ fn head(message: &str) -> String {
 /// No brace or double quote is open: a stop after it ends the sentence, not a piece of quoted code.
 fn balanced(text: &str) -> bool {
     text.matches('{').count() == text.matches('}').count() && text.matches('"').count().is_multiple_of(2)
+}
+
+/// A line without the step and seconds that a builder puts before it: `#12 0.412 /bin/sh: ...`.
+fn without_clock(line: &str) -> &str {
+    let step = line.strip_prefix('#').map_or(line, |rest| {
+        rest.trim_start_matches(|c: char| c.is_ascii_digit()).strip_prefix(' ').unwrap_or(line)
+    });
+    let seconds = step.trim_start_matches(|c: char| c.is_ascii_digit());
+    match seconds.strip_prefix('.').map(|rest| (rest, rest.trim_start_matches(|c: char| c.is_ascii_digit())))
+    {
+        Some((all, rest)) if rest.len() < all.len() && seconds.len() < step.len() => {
+            rest.strip_prefix(' ').unwrap_or(line)
+        }
+        _ => line,
+    }
 }
 
 /// A line without terminal colour sequences.

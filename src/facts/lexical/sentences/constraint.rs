@@ -467,7 +467,7 @@ pub(super) const LIFTING: &[&str] = &[
     "drop that rule",
     "drop the constraint",
     "changed my mind",
-    "never mind the",
+    "never mind the rule",
     "nevermind the",
     "is fine after all",
     "are fine after all",
