@@ -383,32 +383,29 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
         return !plain.says(List::Steps);
     }
     let placed = || plain.has_form(List::Placed, &PLACED);
-    match author {
-        Author::User => {
-            plain.has_form(List::UserChoice, &USER_CHOICE)
-                || plain.says(List::Lifting)
-                || contrast(plain).is_some_and(|at| {
-                    // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
-                    plain.directs()
-                        || lower.get(at..).is_some_and(|rest| {
-                            rest.trim_start_matches(|c: char| !c.is_alphanumeric())
-                                .strip_prefix("not ")
-                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-                        })
-                })
-                || fixes_parameter(plain)
-                || offer.is_some_and(|offer| answers(lower, offer))
-                || (placed() || plain.has_form(List::Reason, &REASON) && plain.obliges()) && explains(lower)
-                || made_so(plain, None)
-        }
-        _ => {
-            let against = if plain.says(List::Steps) { None } else { contrast(plain) };
-            makes(plain, against)
-                || made_so(plain, against)
-                || against.is_some() && contrasts_work(lower)
-                || placed() && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
-                || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
-        }
+    if author == Author::User {
+        plain.has_form(List::UserChoice, &USER_CHOICE)
+            || plain.says(List::Lifting)
+            || contrast(plain).is_some_and(|at| {
+                // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
+                plain.directs()
+                    || lower.get(at..).is_some_and(|rest| {
+                        rest.trim_start_matches(|c: char| !c.is_alphanumeric())
+                            .strip_prefix("not ")
+                            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                    })
+            })
+            || fixes_parameter(plain)
+            || offer.is_some_and(|offer| answers(lower, offer))
+            || (placed() || plain.has_form(List::Reason, &REASON) && plain.obliges()) && explains(lower)
+            || made_so(plain, None)
+    } else {
+        let against = if plain.says(List::Steps) { None } else { contrast(plain) };
+        makes(plain, against)
+            || made_so(plain, against)
+            || against.is_some() && contrasts_work(lower)
+            || placed() && explains(lower) && !has_word(lower, &["i'm", "i'll", "waiting", "checking"])
+            || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
     }
 }
 
