@@ -190,23 +190,22 @@ pub(super) fn look(text: &str) -> Look {
     let mut quoted = false;
     let mut counter = false;
     let mut position = 0u32;
-    for chunk in text.split_whitespace() {
+    for chunk in chunks(text) {
         let was_quoted = quoted;
-        let ticks = chunk.bytes().filter(|byte| *byte == b'`').count();
-        quoted ^= ticks % 2 == 1;
-        let word = chunk.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%-".contains(c)));
-        let word = word.trim_end_matches('-');
+        quoted ^= chunk.ticks % 2 == 1;
+        let word = chunk.word();
         if word.is_empty() {
             continue;
         }
-        if !word.is_ascii() && word.chars().any(is_unspaced) {
+        let ascii = chunk.ascii || word.is_ascii();
+        if !ascii && word.chars().any(is_unspaced) {
             unspaced(word, &mut out);
             position += 1;
             continue;
         }
-        let in_code = was_quoted || quoted || ticks > 0;
-        let hashed = hash(word);
-        let cues = CUES.get(&hashed).copied().unwrap_or_default();
+        let in_code = was_quoted || quoted || chunk.ticks > 0;
+        let shape = Shape::of(word, ascii);
+        let cues = CUES.get(&shape.hash).copied().unwrap_or_default();
         if !in_code {
             out.cues.add(cues);
         }
@@ -216,20 +215,22 @@ pub(super) fn look(text: &str) -> Look {
             _ => {}
         }
         position += 1;
-        let digits = word.bytes().any(|byte| byte.is_ascii_digit());
-        let code = in_code || is_code(word);
+        let code = in_code || shape.code;
         out.code += u32::from(code);
-        out.numbers += u32::from(digits);
-        let named = word.starts_with('#') || counter || (code && !digits);
+        out.numbers += u32::from(shape.digits);
+        let named = counter || (code && !shape.digits) || word.starts_with('#');
         counter = cues.any(Cues::COUNTER);
         if cues.any(Cues::STOP) && !in_code {
             continue;
         }
         out.content += 1;
-        if digits && !named && !word.contains('/') && !has_name(word) {
-            out.values.push(hashed);
+        if shape.digits && !named && !word.contains('/') && !has_name(word) {
+            out.values.push(shape.hash);
         } else {
-            out.words.push(stem(word));
+            if out.words.is_empty() {
+                out.words.reserve(16);
+            }
+            out.words.push(shape.stem);
         }
     }
     out.chatter = is_chatter(text);
@@ -239,6 +240,156 @@ pub(super) fn look(text: &str) -> Look {
         list.dedup();
     }
     out
+}
+
+/// Classes of ASCII bytes, as bits.
+const DIGIT: u8 = 1;
+const LOWER: u8 = 1 << 1;
+const UPPER: u8 = 1 << 2;
+/// Makes a word code wherever it stands.
+const CODE: u8 = 1 << 3;
+const COLON: u8 = 1 << 4;
+const OPEN: u8 = 1 << 5;
+/// May begin and end a word.
+const EDGE: u8 = 1 << 6;
+const BLANK: u8 = 1 << 7;
+const LETTER: u8 = LOWER | UPPER;
+
+const CLASS: [u8; 256] = {
+    let mut table = [0; 256];
+    let mut byte = 0u8;
+    while byte < 0x80 {
+        table[byte as usize] = match byte {
+            b'0'..=b'9' => DIGIT | EDGE,
+            b'a'..=b'z' => LOWER | EDGE,
+            b'A'..=b'Z' => UPPER | EDGE,
+            b'/' | b'_' | b'$' | b'@' => CODE | EDGE,
+            b'=' => CODE,
+            b':' => COLON,
+            b'(' => OPEN,
+            b'~' | b'#' | b'%' | b'-' => EDGE,
+            b'\t'..=b'\r' | b' ' => BLANK,
+            _ => 0,
+        };
+        byte += 1;
+    }
+    table
+};
+
+/// Classes of the byte before that make a word code together with this one: `::`, `()`, `a.`, `aB`.
+const fn joined(byte: u8) -> u8 {
+    match byte {
+        b':' => COLON,
+        b')' => OPEN,
+        b'.' => LETTER | DIGIT,
+        b'A'..=b'Z' => LOWER,
+        _ => 0,
+    }
+}
+
+fn class(byte: u8) -> u8 {
+    CLASS[byte as usize]
+}
+
+/// What stands between two blanks.
+struct Chunk<'a> {
+    text: &'a str,
+    ticks: u32,
+    ascii: bool,
+}
+
+impl<'a> Chunk<'a> {
+    /// Its word: without punctuation around it.
+    fn word(&self) -> &'a str {
+        let word = if self.ascii {
+            let bytes = self.text.as_bytes();
+            let edge = |byte: &u8| class(*byte) & EDGE != 0;
+            let end = bytes.iter().rposition(edge).map_or(0, |at| at + 1);
+            let start = bytes.iter().position(edge).unwrap_or(0).min(end);
+            self.text.get(start..end).unwrap_or("")
+        } else {
+            self.text.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%-".contains(c)))
+        };
+        word.trim_end_matches('-')
+    }
+}
+
+/// The same pieces as `split_whitespace`, which decodes every character.
+fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
+    let bytes = text.as_bytes();
+    // Length of the blank at a place, 0 when there is none.
+    let blank = move |at: usize, byte: u8| match byte {
+        0..0x80 => usize::from(class(byte) & BLANK != 0),
+        // First bytes of all wide blanks.
+        0xc2 | 0xe1..=0xe3 => text
+            .get(at..)
+            .and_then(|rest| rest.chars().next())
+            .filter(|c| c.is_whitespace())
+            .map_or(0, char::len_utf8),
+        _ => 0,
+    };
+    let mut at = 0;
+    std::iter::from_fn(move || {
+        while let Some(byte) = bytes.get(at)
+            && let width @ 1.. = blank(at, *byte)
+        {
+            at += width;
+        }
+        let start = at;
+        let mut ticks = 0;
+        let mut ascii = true;
+        while let Some(byte) = bytes.get(at)
+            && blank(at, *byte) == 0
+        {
+            ticks += u32::from(*byte == b'`');
+            ascii &= byte.is_ascii();
+            at += 1;
+        }
+        text.get(start..at).filter(|text| !text.is_empty()).map(|text| Chunk { text, ticks, ascii })
+    })
+}
+
+/// What the characters of a word tell.
+#[derive(Debug, PartialEq)]
+struct Shape {
+    hash: u32,
+    stem: u32,
+    digits: bool,
+    code: bool,
+}
+
+impl Shape {
+    fn of(word: &str, ascii: bool) -> Self {
+        if ascii { Self::of_ascii(word.as_bytes()) } else { Self::of_any(word) }
+    }
+
+    fn of_any(word: &str) -> Self {
+        let digits = word.bytes().any(|byte| byte.is_ascii_digit());
+        Self { hash: hash(word), stem: stem(word), digits, code: is_code(word) }
+    }
+
+    /// The same for an ASCII word, in one pass.
+    fn of_ascii(word: &[u8]) -> Self {
+        let mut hash = SEED;
+        let (mut all, mut before, mut code) = (0, 0, false);
+        let (mut upper, mut letters) = (0usize, 0usize);
+        for byte in word {
+            let class = class(*byte);
+            hash = mix(hash, *byte);
+            code |= before & joined(*byte) != 0;
+            upper += usize::from(class & UPPER != 0);
+            letters += usize::from(class & LETTER != 0);
+            all |= class;
+            before = class;
+        }
+        let constant = upper >= 2 && all & LOWER == 0 && word.len() >= 3;
+        Self {
+            hash,
+            stem: if letters == word.len() && letters >= 4 { stem_of_letters(word) } else { hash },
+            digits: all & DIGIT != 0,
+            code: code || all & CODE != 0 || constant || word.starts_with(b"--"),
+        }
+    }
 }
 
 /// Words of a script without spaces: pairs of characters stand for words.
@@ -391,25 +542,26 @@ fn is_chatter(text: &str) -> bool {
 
 /// Begins with a word that needs the sentence before.
 fn is_dangling(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or("");
-    matches!(
-        first.to_ascii_lowercase().trim_end_matches(','),
-        "it" | "this"
-            | "that"
-            | "these"
-            | "those"
-            | "they"
-            | "he"
-            | "she"
-            | "so"
-            | "but"
-            | "and"
-            | "then"
-            | "also"
-            | "here"
-            | "both"
-            | "otherwise"
-    )
+    const WORDS: &[&str] = &[
+        "it",
+        "this",
+        "that",
+        "these",
+        "those",
+        "they",
+        "he",
+        "she",
+        "so",
+        "but",
+        "and",
+        "then",
+        "also",
+        "here",
+        "both",
+        "otherwise",
+    ];
+    let first = text.split_whitespace().next().unwrap_or("").trim_end_matches(',');
+    WORDS.iter().any(|word| word.eq_ignore_ascii_case(first))
 }
 
 /// Hash of a word, letters of ASCII in lower case, typographic apostrophes as plain ones.
@@ -420,11 +572,15 @@ pub(super) fn hash(word: &str) -> u32 {
     hash_bytes(word.to_lowercase().replace('’', "'").as_bytes())
 }
 
+const SEED: u32 = 0x811c_9dc5;
+
 /// FNV-1a over lower-cased ASCII.
 fn hash_bytes(bytes: &[u8]) -> u32 {
-    bytes
-        .iter()
-        .fold(0x811c_9dc5, |sum, byte| (sum ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193))
+    bytes.iter().fold(SEED, |sum, byte| mix(sum, *byte))
+}
+
+fn mix(sum: u32, byte: u8) -> u32 {
+    (sum ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
 }
 
 /// Hash of a word with its ending taken off: `added`, `adds`, `adding` and `add` are one.
@@ -432,17 +588,19 @@ fn stem(word: &str) -> u32 {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return hash(word);
     }
-    let mut end = word.len();
-    for ending in ["ing", "ed", "es", "s"] {
-        if let Some(head) = word.get(..word.len() - ending.len())
-            && word.get(head.len()..).is_some_and(|tail| tail.eq_ignore_ascii_case(ending))
-            && head.len() >= 3
-        {
-            end = head.len();
-            break;
-        }
-    }
-    hash_bytes(word.as_bytes().get(..end.min(7)).unwrap_or_default())
+    stem_of_letters(word.as_bytes())
+}
+
+/// The stem of at least four ASCII letters.
+fn stem_of_letters(word: &[u8]) -> u32 {
+    let head = ["ing", "ed", "es", "s"]
+        .into_iter()
+        .find_map(|ending| {
+            let (head, tail) = word.split_at_checked(word.len().checked_sub(ending.len())?)?;
+            (head.len() >= 3 && tail.eq_ignore_ascii_case(ending.as_bytes())).then_some(head)
+        })
+        .unwrap_or(word);
+    hash_bytes(head.get(..7).unwrap_or(head))
 }
 
 /// Hash of a whole text as a key: words in order, blanks and case ignored.
@@ -520,4 +678,32 @@ pub(super) fn rejected(text: &str) -> Option<u32> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_wide_blank_parts_chunks() {
+        for c in '\0'..=char::MAX {
+            let text = format!("a{c}b");
+            assert!(chunks(&text).map(|chunk| chunk.text).eq(text.split_whitespace()), "{c:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn fast_ways_give_what_slow_ways_give(text in "(?s)([ -~]{0,40}|[a-zA-Z.:()/`=_ \\-]{0,40}|(ing|es|ED|s|b|B| ){0,9}|.{0,40})") {
+            prop_assert!(chunks(&text).map(|chunk| chunk.text).eq(text.split_whitespace()));
+            for chunk in chunks(&text) {
+                let wide = Chunk { ascii: false, ..chunk };
+                prop_assert_eq!(chunk.word(), wide.word());
+                prop_assert_eq!(chunk.ticks as usize, chunk.text.matches('`').count());
+                prop_assert_eq!(chunk.ascii, chunk.text.is_ascii());
+                prop_assert_eq!(Shape::of(wide.word(), chunk.ascii), Shape::of_any(wide.word()));
+            }
+        }
+    }
 }
