@@ -8,7 +8,7 @@ use crate::fileops::{CallEffect, of_call};
 use crate::profile::Profile;
 use crate::strategy::{Generated, Strategy, generate};
 use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
-use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
+use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
 pub mod ledger;
@@ -58,7 +58,8 @@ impl<'a> Prepared<'a> {
         let schema_tokens = transcript.tool_schema.as_deref().map(|text| tokenizer.count(text));
         let terrain = Terrain::new(transcript, tokens, schema_tokens);
         let kinds = effects.iter().map(|effect| effect.kind).collect();
-        let view = SessionView { transcript, tokens, tokenizer, kinds, digest: std::sync::OnceLock::new() };
+        let counter = Counter::new(tokenizer);
+        let view = SessionView { transcript, tokens, counter, kinds, digest: std::sync::OnceLock::new() };
         Self { view, effects, terrain, cwd: transcript.main_cwd() }
     }
 
@@ -383,7 +384,9 @@ impl<'a> Runner<'a> {
     fn pin(&mut self) {
         if let Some((at, _)) = self.pinned {
             let tokens = match self.pinned_entry(at) {
-                Entry::Clipped { text, .. } => self.prepared.view.tokenizer.count(&text) + MESSAGE_OVERHEAD,
+                Entry::Clipped { text, .. } => {
+                    self.prepared.view.counter.tokenizer().count(&text) + MESSAGE_OVERHEAD
+                }
                 Entry::Kept(_) | Entry::Summary { .. } => self.prepared.view.tokens.range(at..at + 1),
             };
             self.pinned = Some((at, tokens));
@@ -398,7 +401,10 @@ impl<'a> Runner<'a> {
         }
         let text =
             self.prepared.view.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
-        Entry::Clipped { message, text: clip(&text.unwrap_or_default(), limit, self.prepared.view.tokenizer) }
+        Entry::Clipped {
+            message,
+            text: clip(&text.unwrap_or_default(), limit, self.prepared.view.counter.tokenizer()),
+        }
     }
 
     /// The context with a tail of `tail..end`: system messages before it, summary, pinned request, tail.

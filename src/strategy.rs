@@ -145,8 +145,8 @@ pub fn generate(
         Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer),
         Strategy::Truncate => truncated(request, rules, None),
         Strategy::Emergency => {
-            let text = cut_to(&rules.emergency_notice, request.budget, request.view.tokenizer)?;
-            let tokens = request.view.tokenizer.count(&text);
+            let text = cut_to(&rules.emergency_notice, request.budget, request.view.counter.tokenizer())?;
+            let tokens = request.view.counter.count(&text);
             Some(Generated {
                 text,
                 tokens,
@@ -214,8 +214,8 @@ fn within(
     rules: &TextRules,
     write: impl Fn(u64) -> Result<String, SummarizeError>,
 ) -> Result<(String, u64), String> {
-    let tokenizer = request.view.tokenizer;
-    let wrapper = tokenizer.count(&rules.prefix) + tokenizer.count(&rules.suffix);
+    let counter = &request.view.counter;
+    let wrapper = counter.count(&rules.prefix) + counter.count(&rules.suffix);
     let mut inner = request.budget.saturating_sub(wrapper);
     let mut body = String::new();
     // Counts do not add up exactly at the joins, and a model may not keep to its budget: ask again, then cut.
@@ -228,16 +228,16 @@ fn within(
             return Err(format!("the summarizer gave no text within {inner} tokens"));
         }
         let text = rules.wrap(&body);
-        let tokens = tokenizer.count(&text);
+        let tokens = counter.count(&text);
         if tokens <= request.budget {
             return Ok((text, tokens));
         }
         inner = inner.saturating_sub(tokens - request.budget);
     }
     let mut room = request.budget.saturating_sub(wrapper);
-    while let Some(short) = cut_to(&body, room, tokenizer) {
+    while let Some(short) = cut_to(&body, room, counter.tokenizer()) {
         let text = rules.wrap(&short);
-        let tokens = tokenizer.count(&text);
+        let tokens = counter.count(&text);
         if tokens <= request.budget {
             return Ok((text, tokens));
         }

@@ -4,7 +4,7 @@
 //! before, the cumulative file lists of the harness, a layout and an exact token budget. It never sees facts or scores.
 
 use crate::fileops::ToolKind;
-use crate::tokens::{TokenIndex, Tokenizer};
+use crate::tokens::{Counter, TokenIndex};
 use crate::transcript::Transcript;
 use std::ops::Range;
 
@@ -71,7 +71,7 @@ pub struct SummaryRequest<'a> {
     pub layout: Layout,
     /// How lists enter the text.
     pub list_form: ListForm,
-    /// Exact limit for everything generated, lists included, in tokens of `view.tokenizer`.
+    /// Exact limit for everything generated, lists included, in tokens of `view.counter`.
     pub budget: u64,
 }
 
@@ -83,7 +83,7 @@ pub struct SessionView<'a> {
     /// Its token counts.
     pub tokens: &'a TokenIndex,
     /// How generated text is counted.
-    pub tokenizer: Tokenizer,
+    pub counter: Counter,
     /// Kind of tool per call, by position in `transcript.links`.
     pub kinds: Vec<ToolKind>,
     /// Prepared once, on first use, by the extractive summarizer.

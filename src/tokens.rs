@@ -7,6 +7,10 @@ use std::ops::Range;
 use std::str::FromStr;
 use std::sync::OnceLock;
 
+mod counter;
+
+pub use counter::Counter;
+
 /// Tokens a chat format spends on each message beyond its content: role and delimiters.
 pub const MESSAGE_OVERHEAD: u64 = 4;
 

@@ -62,7 +62,7 @@ fn run(
     let view = SessionView {
         transcript: &transcript,
         tokens: &tokens,
-        tokenizer: Tokenizer::O200k,
+        counter: crate::tokens::Counter::new(Tokenizer::O200k),
         kinds: Vec::new(),
         digest: OnceLock::new(),
     };

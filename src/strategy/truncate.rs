@@ -15,9 +15,9 @@ pub(super) fn write(
     rules: &TextRules,
     budget: u64,
 ) -> Result<String, SummarizeError> {
-    let tokenizer = request.view.tokenizer;
+    let counter = &request.view.counter;
     let header = header(request, rules.summary_role);
-    let count = tokenizer.count(&header);
+    let count = counter.count(&header);
     if count > budget {
         return Err(SummarizeError::BudgetTooSmall { budget });
     }
@@ -25,10 +25,10 @@ pub(super) fn write(
         return Ok(header);
     }
     let limits = Limits::all_of(budget - count);
-    let mut files = Files::choose(request.lists, request.cwd, limits, tokenizer);
+    let mut files = Files::choose(request.lists, request.cwd, limits, counter);
     loop {
         let text = format!("{header}{}", files.text(ListForm::Tags, false));
-        if tokenizer.count(&text) <= budget {
+        if counter.count(&text) <= budget {
             return Ok(text);
         }
         if !files.shrink() {

@@ -85,7 +85,7 @@ fn fill(
     frame: Frame,
     bonus: u64,
 ) -> Option<(String, u64)> {
-    let tokenizer = request.view.tokenizer;
+    let counter = &request.view.counter;
     let budget = request.budget;
     let skeleton = frame_tokens(request, frame);
     if frame < Frame::Bare && skeleton * 4 > budget {
@@ -93,8 +93,8 @@ fn fill(
     }
     let room = budget.saturating_sub(skeleton) + bonus;
     let limits = Limits::of(room);
-    let mut files = Files::choose(lists, request.cwd, limits, tokenizer);
-    let selection = rank::select(candidates.to_vec(), room.saturating_sub(files.tokens), tokenizer);
+    let mut files = Files::choose(lists, request.cwd, limits, counter);
+    let selection = rank::select(candidates.to_vec(), room.saturating_sub(files.tokens), counter);
     let spare = room.saturating_sub(files.tokens + selection.tokens);
     if spare > 0 && !files.is_whole() {
         let more = |limit: u64| limit + spare;
@@ -104,7 +104,7 @@ fn fill(
             read: more(limits.read),
             all: room - selection.tokens.min(room),
         };
-        files = Files::choose(lists, request.cwd, limits, tokenizer);
+        files = Files::choose(lists, request.cwd, limits, counter);
     }
     let mut chosen = selection.lines;
     // Sums of counts and the count of the whole differ by a few tokens at the joins: the last word is a real count.
@@ -119,7 +119,7 @@ fn fill(
             .map(|candidate| Entry { kind: candidate.kind, text: &candidate.item.text })
             .collect();
         let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
-        let count = tokenizer.count(&text);
+        let count = counter.count(&text);
         if count <= budget {
             return Some((text, count));
         }
@@ -127,7 +127,7 @@ fn fill(
         while over > 0 {
             // The goal goes last, the least of the lines first.
             let Some(at) = chosen.iter().rposition(|candidate| candidate.kind != Kind::Goal) else { break };
-            over = over.saturating_sub(rank::line_tokens(&chosen.remove(at), tokenizer));
+            over = over.saturating_sub(rank::line_tokens(&chosen.remove(at), counter));
         }
         if over > 0 && !files.shrink() {
             chosen.pop();
@@ -145,5 +145,5 @@ fn frame_tokens(request: &SummaryRequest<'_>, frame: Frame) -> u64 {
         (_, Frame::Sparse) => 30,
         (_, Frame::Full) => 0,
     };
-    request.view.tokenizer.count(&text) + lead_ins
+    request.view.counter.count(&text) + lead_ins
 }

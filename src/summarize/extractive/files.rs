@@ -5,7 +5,7 @@
 
 use crate::paths;
 use crate::summarize::{FileLists, ListForm};
-use crate::tokens::Tokenizer;
+use crate::tokens::Counter;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -56,16 +56,11 @@ pub(crate) struct Files<'a> {
 
 impl<'a> Files<'a> {
     /// Chooses the paths that fit.
-    pub(crate) fn choose(
-        lists: &'a FileLists,
-        cwd: Option<&str>,
-        limits: Limits,
-        tokenizer: Tokenizer,
-    ) -> Self {
+    pub(crate) fn choose(lists: &'a FileLists, cwd: Option<&str>, limits: Limits, counter: &Counter) -> Self {
         let mut left = limits.all;
         let mut tokens = 0;
         let mut take = |paths: &'a [String], most: u64| {
-            let (shown, used) = shown(paths, cwd, most.min(left), tokenizer);
+            let (shown, used) = shown(paths, cwd, most.min(left), counter);
             left -= used.min(left);
             tokens += used;
             shown
@@ -177,7 +172,7 @@ pub(crate) fn label(name: &str) -> &'static str {
 }
 
 /// The most recent paths that fit `most` tokens, and the tokens they take.
-fn shown<'a>(paths: &'a [String], cwd: Option<&str>, most: u64, tokenizer: Tokenizer) -> (Shown<'a>, u64) {
+fn shown<'a>(paths: &'a [String], cwd: Option<&str>, most: u64, counter: &Counter) -> (Shown<'a>, u64) {
     let mut out = Shown::default();
     if paths.is_empty() {
         return (out, 0);
@@ -186,7 +181,7 @@ fn shown<'a>(paths: &'a [String], cwd: Option<&str>, most: u64, tokenizer: Token
     for path in paths.iter().rev() {
         let path = written(path, cwd);
         // One more for the bullet or comma.
-        let cost = tokenizer.count(&path) + 2;
+        let cost = counter.count(&path) + 2;
         // Room for the line that counts the rest.
         if used + cost + 8 > most {
             break;

@@ -4,7 +4,7 @@ use super::digest::Digest;
 use super::item::{GROUPS, Item, Kind, SHARES};
 use super::words::common;
 use crate::summarize::SummaryRequest;
-use crate::tokens::Tokenizer;
+use crate::tokens::Counter;
 use rustc_hash::FxHashMap;
 
 /// Lines below this worth are not written even when there is room.
@@ -290,7 +290,7 @@ pub(super) struct Selection<'a> {
 }
 
 /// Chooses lines for `budget` tokens: by worth per token, each group of kinds slowing down as it fills its share.
-pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer: Tokenizer) -> Selection<'a> {
+pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, counter: &Counter) -> Selection<'a> {
     let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
     for candidate in candidates {
         let chars = candidate.item.text.chars().count() as f32;
@@ -333,8 +333,8 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer:
             Against::Replaces(at) => {
                 // The newer value takes the place of the older one, if it fits there.
                 if let Some(place) = out.lines.get_mut(at) {
-                    let before = line_tokens(place, tokenizer);
-                    let after = line_tokens(&candidate, tokenizer);
+                    let before = line_tokens(place, counter);
+                    let after = line_tokens(&candidate, counter);
                     if out.tokens - before + after <= budget {
                         out.tokens = out.tokens - before + after;
                         let kind = place.kind;
@@ -347,7 +347,7 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer:
                 continue;
             }
         }
-        let cost = line_tokens(&candidate, tokenizer);
+        let cost = line_tokens(&candidate, counter);
         if out.tokens + cost > budget {
             misfits += 1;
             if misfits > MISFITS {
@@ -368,8 +368,8 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, tokenizer:
 }
 
 /// Tokens of a line with its bullet and label.
-pub(super) fn line_tokens(candidate: &Candidate<'_>, tokenizer: Tokenizer) -> u64 {
-    let text = candidate.item.tokens.get_or_init(|| tokenizer.count(&candidate.item.text) as u32);
+pub(super) fn line_tokens(candidate: &Candidate<'_>, counter: &Counter) -> u64 {
+    let text = candidate.item.tokens.get_or_init(|| counter.count(&candidate.item.text) as u32);
     let label = match candidate.kind.label().len() {
         0 => 0,
         1..=5 => 2,

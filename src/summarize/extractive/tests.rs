@@ -2,7 +2,7 @@ use super::*;
 use crate::fileops::ToolKind;
 use crate::strategy::{Strategy, TextRules, generate};
 use crate::summarize::{FileLists, ListForm, SessionView};
-use crate::tokens::{TokenIndex, Tokenizer};
+use crate::tokens::{Counter, TokenIndex, Tokenizer};
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Role, Text, ToolCall, ToolResult, Transcript,
 };
@@ -122,7 +122,7 @@ fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<Str
     let view = SessionView {
         transcript: &session.0,
         tokens: &index,
-        tokenizer: Tokenizer::O200k,
+        counter: Counter::new(Tokenizer::O200k),
         kinds: session.1.clone(),
         digest: OnceLock::new(),
     };
@@ -504,7 +504,7 @@ fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str
     let view = SessionView {
         transcript: &session.0,
         tokens: &index,
-        tokenizer: Tokenizer::O200k,
+        counter: Counter::new(Tokenizer::O200k),
         kinds: session.1.clone(),
         digest: OnceLock::new(),
     };
