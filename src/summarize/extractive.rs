@@ -43,16 +43,17 @@ impl Summarizer for Extractive {
 
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
         let digest = request.view.digest.get_or_init(|| Digest::new(request.view));
-        let old = request.previous.map(previous::parse).unwrap_or_default();
+        let old = request.previous.map(|text| previous::parse(text, &digest.memory)).unwrap_or_default();
         let candidates = rank::candidates(request, digest, digest.range(&request.messages), &old);
         let no_lists = super::FileLists::default();
         let lists = if request.list_form == super::ListForm::None { &no_lists } else { request.lists };
         if candidates.is_empty() && lists.is_empty() {
             return Err(SummarizeError::Nothing);
         }
+        let queues = rank::Queues::new(&candidates);
         let mut frame = Some(Frame::Full);
         while let Some(size) = frame {
-            if let Some(text) = write(request, lists, &candidates, size) {
+            if let Some(text) = write(request, lists, &queues, size) {
                 return Ok(text);
             }
             frame = size.smaller();
@@ -65,23 +66,23 @@ impl Summarizer for Extractive {
 fn write(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
-    candidates: &[rank::Candidate<'_>],
+    queues: &rank::Queues<'_>,
     frame: Frame,
 ) -> Option<String> {
-    let (first, tokens) = fill(request, lists, candidates, frame, 0)?;
+    let (first, tokens) = fill(request, lists, queues, frame, 0)?;
     // The estimates are careful: give what they left over to a second pass.
     let spare = request.budget.saturating_sub(tokens);
     if spare < SPARE {
         return Some(first);
     }
-    fill(request, lists, candidates, frame, spare).map(|(text, _)| text).or(Some(first))
+    fill(request, lists, queues, frame, spare).map(|(text, _)| text).or(Some(first))
 }
 
 /// Chooses and writes, with `bonus` tokens more than the estimates allow; gives the text with its tokens.
 fn fill(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
-    candidates: &[rank::Candidate<'_>],
+    queues: &rank::Queues<'_>,
     frame: Frame,
     bonus: u64,
 ) -> Option<(String, u64)> {
@@ -94,7 +95,7 @@ fn fill(
     let room = budget.saturating_sub(skeleton) + bonus;
     let limits = Limits::of(room);
     let mut files = Files::choose(lists, request.cwd, limits, counter);
-    let selection = rank::select(candidates.to_vec(), room.saturating_sub(files.tokens), counter);
+    let selection = rank::select(queues, room.saturating_sub(files.tokens), counter);
     let spare = room.saturating_sub(files.tokens + selection.tokens);
     if spare > 0 && !files.is_whole() {
         let more = |limit: u64| limit + spare;

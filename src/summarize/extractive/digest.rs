@@ -6,6 +6,7 @@
 use super::item::{Item, Kind, info};
 use super::lines::{self, Line, Mark};
 use super::outcome;
+use super::previous::Memory;
 use super::words::{self, Cues, Look, look};
 use crate::fileops::{self, TodoState, ToolKind};
 use crate::summarize::SessionView;
@@ -30,6 +31,8 @@ pub struct Digest {
     replaced: Vec<u32>,
     /// Assistant messages that end a turn (no calls), per message.
     closing: Vec<bool>,
+    /// Lines of earlier summaries.
+    pub(super) memory: Memory,
 }
 
 impl Digest {
@@ -52,7 +55,7 @@ impl Digest {
             first.push(at as u32);
         }
         let closing = messages.iter().map(is_closing).collect();
-        Self { items, first, replaced: building.replaced, closing }
+        Self { items, first, replaced: building.replaced, closing, memory: Memory::default() }
     }
 
     /// Lines of a run of messages.
@@ -147,7 +150,7 @@ impl Building {
             let seen = look(&both);
             let named = if option.is_empty() { 0.0 } else { 0.3 };
             let weight = 0.45 + named + 0.1 * seen.code.min(4) as f32;
-            self.items.push(Item::new(Kind::Decision, both, at, weight, seen));
+            self.items.push(Item::new(Kind::Decision, &both, at, weight, seen));
             if whole.content <= 2 {
                 return;
             }
@@ -165,7 +168,7 @@ impl Building {
             }
             lines::sentences(&line.text, |sentence| {
                 count += 1;
-                let clean = lines::cut(&lines::clean(sentence), lines::LONGEST).into_owned();
+                let clean = lines::clean_cut(sentence, lines::LONGEST);
                 if clean.is_empty() {
                     return;
                 }
@@ -173,15 +176,15 @@ impl Building {
                 if let Some(weight) = standing(&seen) {
                     // A long paste holds sentences of others too.
                     let weight = weight / (1.0 + count as f32 / 60.0);
-                    rules.push(clean.clone());
-                    self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
+                    rules.push(clean.to_string());
+                    self.items.push(Item::new(Kind::Rule, without_stop(&clean), at, weight, seen));
                 } else if request.chars().count() + clean.chars().count() < cap && count <= 12 {
                     if !request.is_empty() {
                         request.push(' ');
                     }
                     request.push_str(&clean);
                 } else if count <= SENTENCES || seen.cues.any(Cues::FAIL) {
-                    rest.push((clean, seen));
+                    rest.push((clean.into_owned(), seen));
                 }
             });
         }
@@ -192,14 +195,14 @@ impl Building {
         let asked = look(&request);
         if asked.content > 0 {
             let weight = (0.35 + asked.content as f32 / 10.0).min(1.2);
-            self.items.push(Item::new(Kind::Request, trim_stop(request), at, weight, asked));
+            self.items.push(Item::new(Kind::Request, without_stop(&request), at, weight, asked));
             self.seen_request = true;
         }
         let crowd = 1.0 + rest.len() as f32 / 20.0;
         for (text, seen) in rest {
             let weight = 1.3 * info(&seen) / crowd;
             let kind = if seen.code + seen.numbers >= 2 { Kind::Value } else { Kind::Note };
-            self.items.push(Item::new(kind, trim_stop(text), at, weight, seen));
+            self.items.push(Item::new(kind, without_stop(&text), at, weight, seen));
         }
     }
 
@@ -226,7 +229,7 @@ impl Building {
                 if let Some(weight) = standing(&seen).filter(|weight| *weight >= 0.8) {
                     count += 1;
                     let weight = 0.5 * weight / (1.0 + count as f32 / 6.0);
-                    self.items.push(Item::new(Kind::Rule, trim_stop(clean), at, weight, seen));
+                    self.items.push(Item::new(Kind::Rule, without_stop(&clean), at, weight, seen));
                 }
             });
         }
@@ -263,13 +266,13 @@ impl Building {
             let pieces = table_row(line);
             lines::sentences(pieces, |sentence| {
                 count += 1;
-                let clean = lines::cut(&lines::clean(sentence), lines::LONGEST).into_owned();
+                let clean = lines::clean_cut(sentence, lines::LONGEST);
                 let seen = look(&clean);
                 if seen.content == 0 || (count > SENTENCES && !seen.cues.any(Cues::CHOICE)) {
                     return;
                 }
                 if seen.question {
-                    last = Some(clean.clone());
+                    last = Some(clean.to_string());
                 } else if !clean.is_empty() {
                     last = None;
                 }
@@ -296,7 +299,7 @@ impl Building {
                 if pieces.contains(" | ") {
                     weight *= 0.7;
                 }
-                self.items.push(Item::new(kind, trim_stop(clean), at, weight, seen));
+                self.items.push(Item::new(kind, without_stop(&clean), at, weight, seen));
             });
         }
         self.question = last;
@@ -326,7 +329,7 @@ impl Building {
                 let kind = if seen.cues.any(Cues::CHOICE) { Kind::Decision } else { Kind::Note };
                 let weight = 0.3 * info(&seen);
                 let clean = lines::clean(sentence);
-                self.items.push(Item::new(kind, trim_stop(clean), at, weight, seen));
+                self.items.push(Item::new(kind, without_stop(&clean), at, weight, seen));
             });
         }
     }
@@ -352,7 +355,7 @@ impl Building {
                     let text = lines::clean(lines::head(answers, 2_000));
                     let text = format!("The user answered: {}", lines::cut(&text, lines::LONGEST));
                     let seen = look(&text);
-                    self.items.push(Item::new(Kind::Decision, trim_stop(text), at, 1.2, seen));
+                    self.items.push(Item::new(Kind::Decision, without_stop(&text), at, 1.2, seen));
                     continue;
                 }
                 None => {}
@@ -388,7 +391,8 @@ impl Building {
             {
                 self.todos.insert(id, text.clone());
             }
-            let clean = trim_stop(lines::cut(&lines::clean(&text), 160).into_owned());
+            let clean = lines::clean_cut(&text, 160);
+            let clean = without_stop(&clean);
             let kind = match todo.state {
                 TodoState::Pending => Kind::Todo,
                 TodoState::Active => Kind::Active,
@@ -396,9 +400,9 @@ impl Building {
                 TodoState::Cancelled => Kind::Note,
             };
             let weight = if todo.state == TodoState::Cancelled { 0.0 } else { 1.0 };
-            let seen = look(&clean);
+            let seen = look(clean);
             if seen.content > 0 {
-                let key = words::key(&clean);
+                let key = words::key(clean);
                 self.items.push(Item::new(kind, clean, at, weight, seen).keyed(key));
             }
         }
@@ -418,7 +422,7 @@ fn option_of(line: &str) -> Option<(char, String)> {
 }
 
 fn option_text(text: &str) -> String {
-    lines::cut(&lines::clean(text.trim_start_matches(['*', ' ', '-', '—'])), 110).into_owned()
+    lines::clean_cut(text.trim_start_matches(['*', ' ', '-', '—']), 110).into_owned()
 }
 
 /// The option that a short answer names by its letter or number.
@@ -544,12 +548,7 @@ fn table_row<'a>(line: &'a Line<'_>) -> &'a str {
 }
 
 /// Without its closing full stop, which a list line does not need.
-pub(super) fn trim_stop(mut text: String) -> String {
-    if text.ends_with('.') && !text.ends_with("..") {
-        text.pop();
-    }
-    if text.ends_with('。') {
-        text.pop();
-    }
-    text
+pub(super) fn without_stop(text: &str) -> &str {
+    let short = text.strip_suffix('.').filter(|short| !short.ends_with('.')).unwrap_or(text);
+    short.strip_suffix('。').unwrap_or(short)
 }

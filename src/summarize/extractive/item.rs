@@ -1,7 +1,8 @@
 //! The unit of a summary: one line with a kind.
 
 use super::words::{self, Cues, Look};
-use std::sync::OnceLock;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 /// What a line tells the engineer who goes on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -163,46 +164,64 @@ pub(super) const SHARES: [f32; GROUPS] = [0.24, 0.24, 0.2, 0.24, 0.12, 0.22, 0.1
 pub(super) struct Item {
     /// What it tells.
     pub(super) kind: Kind,
-    /// The line, without label.
-    pub(super) text: Box<str>,
     /// Message it comes from; for lines of an earlier summary their position there.
     pub(super) message: u32,
     /// Worth before kind, salience and recency; around 1.
     pub(super) weight: f32,
+    /// A later line with the same key takes its place.
+    pub(super) key: Option<u64>,
+    /// What follows from the text alone.
+    pub(super) body: Arc<Body>,
+}
+
+/// The text of a line and what it holds.
+#[derive(Debug)]
+pub(super) struct Body {
+    /// The line, without label.
+    pub(super) text: Box<str>,
     /// Content words.
     pub(super) words: Box<[u32]>,
     /// Values.
     pub(super) values: Box<[u32]>,
     /// Signature of `words`.
     pub(super) signature: u64,
-    /// A later line with the same key takes its place.
-    pub(super) key: Option<u64>,
     /// Word that this line turns down (`X instead of this`).
     pub(super) rejects: Option<u32>,
     /// Tokens of the text, counted when it is first considered.
     pub(super) tokens: OnceLock<u32>,
 }
 
-impl Item {
-    /// Makes an item of a clean line.
-    pub(super) fn new(kind: Kind, text: String, message: u32, weight: f32, look: Look) -> Self {
+impl Body {
+    /// Of a clean line.
+    pub(super) fn new(text: &str, look: Look) -> Self {
         let rejects = if look.cues.any(Cues::CHOICE) || look.cues.any(Cues::NOT) {
-            words::rejected(&text)
+            words::rejected(text)
         } else {
             None
         };
         Self {
-            kind,
-            text: text.into_boxed_str(),
-            message,
-            weight,
+            text: text.into(),
             signature: words::signature(&look.words),
             words: look.words.into_boxed_slice(),
             values: look.values.into_boxed_slice(),
-            key: None,
             rejects,
             tokens: OnceLock::new(),
         }
+    }
+}
+
+impl Deref for Item {
+    type Target = Body;
+
+    fn deref(&self) -> &Body {
+        &self.body
+    }
+}
+
+impl Item {
+    /// Makes an item of a clean line.
+    pub(super) fn new(kind: Kind, text: &str, message: u32, weight: f32, look: Look) -> Self {
+        Self { kind, message, weight, key: None, body: Arc::new(Body::new(text, look)) }
     }
 
     /// With a key.

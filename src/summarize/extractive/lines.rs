@@ -192,9 +192,9 @@ fn abbreviated(before: &str) -> bool {
 }
 
 /// One clean line: emphasis, control and direction characters and escape sequences gone, blanks collapsed.
-pub(super) fn clean(text: &str) -> String {
+pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if is_clean(text) {
-        return text.trim().to_owned();
+        return Cow::Borrowed(text.trim());
     }
     let mut out = String::with_capacity(text.len().min(1 << 12));
     let mut quoted = false;
@@ -236,7 +236,7 @@ pub(super) fn clean(text: &str) -> String {
         }
     }
     out.truncate(out.trim_end().len());
-    out
+    Cow::Owned(out)
 }
 
 /// Plain text without anything to take out: most lines.
@@ -272,6 +272,17 @@ fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
 /// Direction marks, zero-width characters that carry no meaning alone, and line separators.
 fn is_invisible(c: char) -> bool {
     matches!(c, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}')
+}
+
+/// [`clean`], then [`cut`].
+pub(super) fn clean_cut(text: &str, most: usize) -> Cow<'_, str> {
+    match clean(text) {
+        Cow::Borrowed(clean) => cut(clean, most),
+        Cow::Owned(clean) => match cut(&clean, most) {
+            Cow::Owned(short) => Cow::Owned(short),
+            Cow::Borrowed(_) => Cow::Owned(clean),
+        },
+    }
 }
 
 /// The text, or its beginning up to a word boundary and `…` when it has more than `most` characters.

@@ -111,7 +111,7 @@ pub(super) fn short_command(command: &str) -> String {
         .split_whitespace()
         .filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null"))
         .collect();
-    lines::cut(&lines::clean(&kept.join(" ")), COMMAND).replace('`', "'")
+    lines::clean_cut(&kept.join(" "), COMMAND).replace('`', "'")
 }
 
 /// Key of a short command: its last part that checks something, so that `fmt && lint` and `lint` are one.
@@ -212,16 +212,16 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
             0.5
         };
         let seen = look(&text);
-        out.push(Item::new(Kind::Failure, text, message, weight, seen).keyed(key));
+        out.push(Item::new(Kind::Failure, &text, message, weight, seen).keyed(key));
     } else if check {
         let verdict = verdict(&result.text).map(|line| format!(": {line}")).unwrap_or_default();
         let text = format!("`{short}` ok{verdict}");
         let seen = look(&text);
-        out.push(Item::new(Kind::Check, text, message, 1.0, seen).keyed(key));
+        out.push(Item::new(Kind::Check, &text, message, 1.0, seen).keyed(key));
     } else {
         // A command that worked at last clears its failure and says nothing itself.
         let seen = look(&short);
-        out.push(Item::new(Kind::Check, format!("`{short}` ok"), message, 0.0, seen).keyed(key));
+        out.push(Item::new(Kind::Check, &format!("`{short}` ok"), message, 0.0, seen).keyed(key));
     }
 }
 
@@ -230,7 +230,7 @@ pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out:
     if let Some((_, head)) = trouble(&result.text, false).filter(|(worth, _)| *worth >= 6) {
         let text = format!("{}: {head}", lines::clean(name));
         let seen = look(&text);
-        out.push(Item::new(Kind::Failure, text, message, 0.25, seen));
+        out.push(Item::new(Kind::Failure, &text, message, 0.25, seen));
     }
 }
 
@@ -275,16 +275,16 @@ fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
             && hash.len() >= 6
             && hash.bytes().all(|byte| byte.is_ascii_hexdigit())
         {
-            let text = lines::clean(&format!(
-                "Committed {hash} on {}: {subject}",
-                branch.trim_end_matches(" (root-commit)")
-            ));
+            let branch = branch.trim_end_matches(" (root-commit)");
+            let text = format!("Committed {hash} on {branch}: {subject}");
+            let text = lines::clean(&text);
             let seen = look(&text);
-            out.push(Item::new(Kind::Done, text, message, 1.3, seen));
+            out.push(Item::new(Kind::Done, &text, message, 1.3, seen));
         } else if line.starts_with("https://") && line.contains("/pull/") && line.len() < 200 {
-            let text = lines::clean(&format!("Opened {line}"));
+            let text = format!("Opened {line}");
+            let text = lines::clean(&text);
             let seen = look(&text);
-            out.push(Item::new(Kind::Done, text, message, 1.5, seen));
+            out.push(Item::new(Kind::Done, &text, message, 1.5, seen));
         }
     }
 }
@@ -343,7 +343,7 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
         }
     }
     let (worth, line) = best?;
-    let mut out = lines::cut(&lines::clean(line), HEAD).into_owned();
+    let mut out = lines::clean_cut(line, HEAD).into_owned();
     if let Some(verdict) = verdict.filter(|verdict| *verdict != line) {
         let verdict = lines::clean(verdict.trim_matches(['=', ' ', '-']));
         if verdict.chars().count() <= 90 {

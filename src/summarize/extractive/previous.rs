@@ -1,19 +1,52 @@
 //! Reading an earlier summary back into lines: our own layouts exactly, anyone else's headings, lists and prose as
 //! well as they allow. File lists are left out; they come from the harness.
 
-use super::digest::{lead_heading, section_kind, trim_stop};
+use super::digest::{lead_heading, section_kind, without_stop};
 use super::files::label;
-use super::item::{Item, Kind, info};
+use super::item::{Body, Item, Kind, info};
 use super::layout::lead_ins;
 use super::lines::{self, Mark};
 use super::outcome::command_key;
 use super::words::{self, Cues, look};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Longest list line kept in one piece, in characters.
 const WHOLE: usize = 2 * lines::LONGEST;
 
+/// Lines of the earlier summaries of a session, keyed by their clean text, from which alone follows what is kept here.
+/// Most lines stand in the next summary again, and in that of the other layout.
+#[derive(Debug, Default)]
+pub(super) struct Memory(Mutex<FxHashMap<Box<str>, Known>>);
+
+/// What a line looks like.
+#[derive(Debug)]
+struct Known {
+    body: Arc<Body>,
+    /// It has content words.
+    content: bool,
+    cues: Cues,
+    /// Code-like tokens and numbers.
+    details: u32,
+    info: f32,
+}
+
+impl Known {
+    fn new(text: &str) -> Self {
+        let seen = look(text);
+        Self {
+            content: seen.content > 0,
+            cues: seen.cues,
+            details: seen.code + seen.numbers,
+            info: info(&seen),
+            body: Arc::new(Body::new(text, seen)),
+        }
+    }
+}
+
 /// The lines of a summary, in order; `message` is their position.
-pub(super) fn parse(text: &str) -> Vec<Item> {
+pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
+    let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     let body = without_lists(text);
     let ours = body.lines().any(|line| lead_ins().any(|(lead, _)| line.starts_with(lead)));
     let mut out: Vec<Item> = Vec::new();
@@ -50,9 +83,9 @@ pub(super) fn parse(text: &str) -> Vec<Item> {
         }
         let whole = line.mark != Mark::Plain || ours;
         if whole && text.chars().count() <= WHOLE {
-            push(&mut out, text, line.mark, section);
+            push(&mut out, memory, text, line.mark, section);
         } else {
-            lines::sentences(text, |sentence| push(&mut out, sentence, line.mark, section));
+            lines::sentences(text, |sentence| push(&mut out, memory, sentence, line.mark, section));
         }
     }
     if !ours
@@ -66,7 +99,13 @@ pub(super) fn parse(text: &str) -> Vec<Item> {
 }
 
 /// One line, with the kind its label, mark or section gives it.
-fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
+fn push(
+    out: &mut Vec<Item>,
+    memory: &mut FxHashMap<Box<str>, Known>,
+    text: &str,
+    mark: Mark,
+    section: Option<Kind>,
+) {
     let labelled = Kind::ALL
         .into_iter()
         .filter(|kind| !kind.label().is_empty())
@@ -75,11 +114,12 @@ fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, text),
     };
-    let clean = trim_stop(lines::cut(&lines::clean(text), WHOLE).into_owned());
-    let seen = look(&clean);
-    if seen.content == 0 {
-        return;
+    let clean = lines::clean_cut(text, WHOLE);
+    let clean = without_stop(&clean);
+    if !memory.contains_key(clean) {
+        memory.insert(clean.into(), Known::new(clean));
     }
+    let Some(seen) = memory.get(clean).filter(|seen| seen.content) else { return };
     let kind = kind.unwrap_or(match (mark, section) {
         (Mark::Open, _) => Kind::Todo,
         (Mark::Closed, _) => Kind::Done,
@@ -87,7 +127,7 @@ fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
         (_, None) if seen.cues.any(Cues::CHOICE) => Kind::Decision,
         (_, None) if seen.cues.any(Cues::DONE) => Kind::Done,
         (_, None) if seen.cues.any(Cues::LEFT) => Kind::Next,
-        (_, None) if seen.code + seen.numbers >= 2 => Kind::Value,
+        (_, None) if seen.details >= 2 => Kind::Value,
         (_, None) => Kind::Note,
     });
     let weight = match kind {
@@ -100,21 +140,19 @@ fn push(out: &mut Vec<Item>, text: &str, mark: Mark, section: Option<Kind>) {
         | Kind::State
         | Kind::Todo
         | Kind::Active => 1.0,
-        Kind::Rule => 0.8 + 0.3 * info(&seen).min(1.5),
+        Kind::Rule => 0.8 + 0.3 * seen.info.min(1.5),
         // It was chosen once, so it is not worthless.
-        _ => (1.1 * info(&seen)).max(0.45),
+        _ => (1.1 * seen.info).max(0.45),
     };
     let key = match kind {
         Kind::Failure | Kind::Check => clean
             .strip_prefix('`')
             .and_then(|rest| rest.split_once('`'))
             .map(|(command, _)| command_key(command)),
-        Kind::Todo | Kind::Active => Some(words::key(&clean)),
+        Kind::Todo | Kind::Active => Some(words::key(clean)),
         _ => None,
     };
-    let mut item = Item::new(kind, clean, out.len() as u32, weight, seen);
-    item.key = key;
-    out.push(item);
+    out.push(Item { kind, message: out.len() as u32, weight, key, body: seen.body.clone() });
 }
 
 /// The text without file lists, in any of our forms, and without wrappers.

@@ -15,7 +15,7 @@ const BULLET: u64 = 2;
 const MISFITS: usize = 24;
 
 /// A line with its place and worth in this summary.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct Candidate<'a> {
     pub(super) item: &'a Item,
     pub(super) kind: Kind,
@@ -287,24 +287,38 @@ pub(super) struct Selection<'a> {
     pub(super) lines: Vec<Candidate<'a>>,
     /// Tokens of all lines, by their counts.
     pub(super) tokens: u64,
+    /// Signature and number of the words of each line.
+    words: Vec<(u64, usize)>,
+}
+
+/// The candidates of each group of kinds with their worth per token, the best last.
+#[derive(Debug)]
+pub(super) struct Queues<'a>([Vec<(f32, Candidate<'a>)>; GROUPS]);
+
+impl<'a> Queues<'a> {
+    /// Sorts candidates.
+    pub(super) fn new(candidates: &[Candidate<'a>]) -> Self {
+        let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
+        for candidate in candidates {
+            let chars = candidate.item.text.chars().count() as f32;
+            let wide = (candidate.item.text.len() as f32 - chars) / 2.0;
+            let cost = chars / 4.0 + 0.6 * wide + 8.0;
+            let priority = candidate.worth / (cost / 24.0).powf(0.6);
+            if let Some(queue) = queues.get_mut(candidate.kind.group()) {
+                queue.push((priority, *candidate));
+            }
+        }
+        for queue in &mut queues {
+            // Ties go to the later line.
+            queue.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.order.cmp(&b.1.order)));
+        }
+        Self(queues)
+    }
 }
 
 /// Chooses lines for `budget` tokens: by worth per token, each group of kinds slowing down as it fills its share.
-pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, counter: &Counter) -> Selection<'a> {
-    let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
-    for candidate in candidates {
-        let chars = candidate.item.text.chars().count() as f32;
-        let wide = (candidate.item.text.len() as f32 - chars) / 2.0;
-        let cost = chars / 4.0 + 0.6 * wide + 8.0;
-        let priority = candidate.worth / (cost / 24.0).powf(0.6);
-        if let Some(queue) = queues.get_mut(candidate.kind.group()) {
-            queue.push((priority, candidate));
-        }
-    }
-    for queue in &mut queues {
-        // Best last, so that it can be popped; ties go to the later line.
-        queue.sort_by(|a, b| a.0.total_cmp(&b.0).then(a.1.order.cmp(&b.1.order)));
-    }
+pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) -> Selection<'a> {
+    let mut queues = queues.0.each_ref().map(Vec::as_slice);
     let mut used = [0f32; GROUPS];
     let mut used_by_old = [0f32; GROUPS];
     let mut out = Selection::default();
@@ -326,28 +340,33 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, counter: &
             }
         }
         let Some((_, group)) = best else { break };
-        let Some((_, candidate)) = queues.get_mut(group).and_then(Vec::pop) else { break };
-        match against(&candidate, &out.lines) {
+        let Some((_, candidate)) = queues.get_mut(group).and_then(|queue| queue.split_off_last()) else {
+            break;
+        };
+        match against(candidate, &out) {
             Against::New => {}
             Against::Repeats => continue,
             Against::Replaces(at) => {
                 // The newer value takes the place of the older one, if it fits there.
                 if let Some(place) = out.lines.get_mut(at) {
                     let before = line_tokens(place, counter);
-                    let after = line_tokens(&candidate, counter);
+                    let after = line_tokens(candidate, counter);
                     if out.tokens - before + after <= budget {
                         out.tokens = out.tokens - before + after;
                         let kind = place.kind;
-                        *place = candidate;
+                        *place = *candidate;
                         if kind == Kind::Rule {
                             place.kind = kind;
+                        }
+                        if let Some(words) = out.words.get_mut(at) {
+                            *words = words_of(candidate.item);
                         }
                     }
                 }
                 continue;
             }
         }
-        let cost = line_tokens(&candidate, counter);
+        let cost = line_tokens(candidate, counter);
         if out.tokens + cost > budget {
             misfits += 1;
             if misfits > MISFITS {
@@ -362,7 +381,8 @@ pub(super) fn select<'a>(candidates: Vec<Candidate<'a>>, budget: u64, counter: &
                 *used += cost as f32;
             }
         }
-        out.lines.push(candidate);
+        out.lines.push(*candidate);
+        out.words.push(words_of(candidate.item));
     }
     out
 }
@@ -386,11 +406,22 @@ enum Against {
     Replaces(usize),
 }
 
-fn against(candidate: &Candidate<'_>, chosen: &[Candidate<'_>]) -> Against {
+fn words_of(item: &Item) -> (u64, usize) {
+    (item.signature, item.words.len())
+}
+
+fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
-    for (at, other) in chosen.iter().enumerate() {
-        let shared_bits = (candidate.item.signature & other.item.signature).count_ones() as usize;
-        let fewer = words.len().min(other.item.words.len());
+    let (signature, count) = words_of(candidate.item);
+    for (at, (other, (other_signature, other_count))) in chosen.lines.iter().zip(&chosen.words).enumerate() {
+        let fewer = count.min(*other_count);
+        // Without reading the words: so few of them are common that none of the shares below can be reached.
+        if fewer > 0
+            && (other_count * 4 < count * 3
+                || ((signature & other_signature).count_ones() as usize) * 2 < fewer)
+        {
+            continue;
+        }
         if fewer == 0 {
             if words.len() == other.item.words.len()
                 && candidate.item.values == other.item.values
@@ -398,9 +429,6 @@ fn against(candidate: &Candidate<'_>, chosen: &[Candidate<'_>]) -> Against {
             {
                 return Against::Repeats;
             }
-            continue;
-        }
-        if shared_bits * 2 < fewer {
             continue;
         }
         let shared = common(words, &other.item.words);
