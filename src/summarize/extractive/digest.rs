@@ -307,6 +307,9 @@ impl Building {
 
     /// Reasoning: only choices and insights that name something.
     fn thinking(&mut self, at: u32, text: &str) {
+        if !words::may_tell(text) {
+            return;
+        }
         let mut count = 0usize;
         for line in lines::lines(text) {
             if matches!(line.mark, Mark::Blank | Mark::Code | Mark::Heading) {
@@ -314,7 +317,11 @@ impl Building {
             }
             lines::sentences(&line.text, |sentence| {
                 count += 1;
-                if count > SENTENCES || sentence.len() < 30 || sentence.len() > 400 {
+                if count > SENTENCES
+                    || sentence.len() < 30
+                    || sentence.len() > 400
+                    || !words::may_tell(sentence)
+                {
                     return;
                 }
                 let seen = look(sentence);

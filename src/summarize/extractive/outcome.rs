@@ -246,10 +246,14 @@ pub(super) enum Said<'a> {
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
 pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
-    let lower = head.to_ascii_lowercase();
-    if !lower.contains("user") {
+    let user = |at: usize| {
+        let around = at.checked_sub(1).and_then(|start| head.as_bytes().get(start..start + 4));
+        around.is_some_and(|word| word.eq_ignore_ascii_case(b"user"))
+    };
+    if !memchr::memchr2_iter(b's', b'S', head.as_bytes()).any(user) {
         return None;
     }
+    let lower = head.to_ascii_lowercase();
     let behind = |mark: &&str| lower.find(mark).and_then(|at| text.get(at + mark.len()..));
     let filled = |said: &&str| !said.trim().is_empty();
     if let Some(said) = ["answered your questions:", "user's answer:", "user answered:"]
@@ -303,16 +307,10 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
     let (head, tail) = ends(text);
     let mut best: Option<(u8, &str)> = None;
     let mut verdict: Option<&str> = None;
-    for line in head.lines().chain(tail.lines()) {
+    for (line, mut worth) in marked_lines(finder, head).chain(marked_lines(finder, tail)) {
         if line.len() > 2_000 {
             continue;
         }
-        let mut worth = finder
-            .find_overlapping_iter(line)
-            .filter_map(|found| TROUBLE.get(found.pattern().as_usize()))
-            .map(|(_, worth)| *worth)
-            .max()
-            .unwrap_or(0);
         if worth == 0 && !(check && is_located(line.trim_start())) {
             continue;
         }
@@ -352,6 +350,21 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
         }
     }
     Some((worth, out))
+}
+
+/// The lines of a text, each with the worth of the best mark in it, 0 without one. No mark reaches over a line end, so
+/// one search serves all lines.
+fn marked_lines<'a>(finder: &'a AhoCorasick, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
+    let mut marks = finder.find_overlapping_iter(text).peekable();
+    let mut end = 0;
+    text.split_inclusive('\n').map(move |line| {
+        end += line.len();
+        let mut worth = 0;
+        while let Some(mark) = marks.next_if(|mark| mark.end() <= end) {
+            worth = worth.max(TROUBLE.get(mark.pattern().as_usize()).map_or(0, |(_, worth)| *worth));
+        }
+        (line.lines().next().unwrap_or(""), worth)
+    })
 }
 
 /// `src/a.rs:12:3: …`: how compilers and linters begin a complaint.

@@ -287,8 +287,8 @@ pub(super) struct Selection<'a> {
     pub(super) lines: Vec<Candidate<'a>>,
     /// Tokens of all lines, by their counts.
     pub(super) tokens: u64,
-    /// Signature and number of the words of each line.
-    words: Vec<(u64, usize)>,
+    /// The words of each line in brief.
+    words: Vec<Brief>,
 }
 
 /// The candidates of each group of kinds with their worth per token, the best last.
@@ -359,7 +359,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                             place.kind = kind;
                         }
                         if let Some(words) = out.words.get_mut(at) {
-                            *words = words_of(candidate.item);
+                            *words = Brief::of(candidate.item);
                         }
                     }
                 }
@@ -382,7 +382,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
             }
         }
         out.lines.push(*candidate);
-        out.words.push(words_of(candidate.item));
+        out.words.push(Brief::of(candidate.item));
     }
     out
 }
@@ -406,22 +406,42 @@ enum Against {
     Replaces(usize),
 }
 
-fn words_of(item: &Item) -> (u64, usize) {
-    (item.signature, item.words.len())
+/// What is enough to tell most lines apart without reading their words.
+#[derive(Debug, Clone, Copy)]
+struct Brief {
+    signature: u64,
+    /// Number of words.
+    words: u32,
+    /// Words less bits of the signature: so many of them may hide behind the bit of another.
+    hidden: u32,
+}
+
+impl Brief {
+    fn of(item: &Item) -> Self {
+        let words = item.words.len() as u32;
+        Self { signature: item.signature, words, hidden: words - item.signature.count_ones() }
+    }
+
+    /// False when so few words can be common that [`against`] finds neither a repeat nor a change: those need three
+    /// quarters of the words of the shorter line, and of both when the shorter one is `other`.
+    fn may_match(self, other: Self) -> bool {
+        if other.words * 4 < self.words * 3 {
+            return false;
+        }
+        let fewer = self.words.min(other.words);
+        let bits = (self.signature & other.signature).count_ones();
+        bits * 2 >= fewer && (bits + self.hidden.min(other.hidden)) * 4 >= fewer * 3
+    }
 }
 
 fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
-    let (signature, count) = words_of(candidate.item);
-    for (at, (other, (other_signature, other_count))) in chosen.lines.iter().zip(&chosen.words).enumerate() {
-        let fewer = count.min(*other_count);
-        // Without reading the words: so few of them are common that none of the shares below can be reached.
-        if fewer > 0
-            && (other_count * 4 < count * 3
-                || ((signature & other_signature).count_ones() as usize) * 2 < fewer)
-        {
+    let brief = Brief::of(candidate.item);
+    for (at, (other, other_brief)) in chosen.lines.iter().zip(&chosen.words).enumerate() {
+        if !brief.may_match(*other_brief) {
             continue;
         }
+        let fewer = words.len().min(other.item.words.len());
         if fewer == 0 {
             if words.len() == other.item.words.len()
                 && candidate.item.values == other.item.values

@@ -4,6 +4,7 @@
 //! collision costs a slightly wrong rank and nothing else.
 
 use super::lines;
+use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -156,6 +157,18 @@ static CUES: LazyLock<FxHashMap<u32, Cues>> = LazyLock::new(|| {
     }
     map
 });
+
+static INSIGHTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let words = VOCABULARY.iter().filter(|(cue, _)| Cues::INSIGHT.any(*cue) && *cue != Cues::CAUSE);
+    let words = words.flat_map(|(_, words)| words.split_whitespace());
+    AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+});
+
+/// False when [`look`] finds neither choices nor findings in the text or a piece of it. Only ASCII is told without
+/// looking: of other scripts letters fold into ASCII, and cues are not in the vocabulary.
+pub(super) fn may_tell(text: &str) -> bool {
+    !text.is_ascii() || INSIGHTS.as_ref().is_none_or(|finder| finder.is_match(text))
+}
 
 /// What one line of text holds.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -691,6 +704,20 @@ mod tests {
             let text = format!("a{c}b");
             assert!(chunks(&text).map(|chunk| chunk.text).eq(text.split_whitespace()), "{c:?}");
         }
+    }
+
+    #[test]
+    fn what_tells_may_tell() {
+        let told = Cues(Cues::CHOICE.0 | Cues::FOUND.0);
+        let vocabulary = VOCABULARY.iter().flat_map(|(_, words)| words.split_whitespace());
+        let unspaced = UNSPACED.iter().flat_map(|(_, words)| *words);
+        for word in vocabulary.chain(unspaced.copied()) {
+            for text in [format!("a {word} b"), format!("({}).", word.to_uppercase())] {
+                assert!(may_tell(&text) || !look(&text).cues.any(told), "{text}");
+            }
+        }
+        assert!(may_tell("\u{212a}EEP it") && look("\u{212a}EEP it").cues.any(told));
+        assert!(!may_tell("A word of no kind") && !look("A word of no kind").cues.any(told));
     }
 
     proptest! {
