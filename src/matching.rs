@@ -578,6 +578,8 @@ const UNITS: &[(&str, &str)] = &[
     ("dp", "dp"),
     ("sp", "sp"),
     ("dpi", "dpi"),
+    ("LSB", "LSB"),
+    ("μm", "µm"),
     ("ppm", "ppm"),
     ("GBP", "£"),
     ("CHF", "CHF"),
@@ -799,9 +801,39 @@ fn unit_word(text: &str, at: usize) -> &str {
             rest.get(..ascii).unwrap_or("")
         };
     }
-    for wide in
-        ["毫秒", "ミリ秒", "秒", "分钟", "分", "小时", "時間", "日間", "天", "字节", "µs", "μs", "€", "°C"]
-    {
+    for wide in [
+        "毫秒",
+        "ミリ秒",
+        "秒間",
+        "秒",
+        "分钟",
+        "分間",
+        "分",
+        "小时",
+        "時間",
+        "日間",
+        "天",
+        "字节",
+        "ヶ月",
+        "个月",
+        "週間",
+        "周",
+        "円",
+        "元",
+        "µs",
+        "μs",
+        "µA",
+        "μA",
+        "µm",
+        "μm",
+        "µF",
+        "kΩ",
+        "Ω",
+        "€",
+        "°C",
+        "°F",
+        "°",
+    ] {
         if rest.starts_with(wide) {
             return rest.get(..wide.len()).unwrap_or("");
         }

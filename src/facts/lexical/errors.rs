@@ -44,6 +44,13 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
             "× ",
             "not ok ",
             "not found",
+            "CONFLICT (",
+            "Violation: ",
+            "Conflict: ",
+            "Denied: ",
+            "NotFound: ",
+            "Timeout: ",
+            "Refused: ",
             "✖",
             "● ",
             ".go:",
@@ -68,7 +75,7 @@ static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
     )
 });
 static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -78,7 +85,7 @@ static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.
 static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
     pattern(
-        r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation):\s+(\S.*)",
+        r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)",
     )
 });
 // The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
@@ -167,6 +174,8 @@ fn is_total(message: &str) -> bool {
     ]
     .iter()
     .any(|total| lower.contains(total))
+        // It names what failed before the code.
+        && !lower.contains("did not complete successfully")
         || lower.starts_with("found ") && (lower.ends_with(" error") || lower.ends_with(" errors"))
 }
 

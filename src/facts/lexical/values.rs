@@ -319,7 +319,7 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
         let Some((number, former)) = numbers.last() else { continue };
         let Some(key) = key_at(unit, start, end) else { continue };
         taken.extend(numbers.iter().map(|(number, _)| (number.start, number.end)));
-        if *former || !binds(unit, start, end, number) || negligible(unit, number) {
+        if *former || !binds(unit, start, end, number) || negligible(unit, number) || supposed(unit, number) {
             continue;
         }
         out.push(Found { key: Some(key), number: unplaced(number), phrases: Vec::new() });
@@ -360,6 +360,10 @@ static RATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"(?i)\b([0-9][0-9,_]*(?:\.[0-9]+)?) (?:[a-z-]+ )?((?:per|an?|each|every) (?:second|minute|hour|day|host|user|client|worker|process|request|attempt|run))\b",
     )
 });
+/// An amount of money whose currency stands first.
+static MONEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"((?:\b(?:CHF|EUR|USD|GBP|JPY) ?|[€£¥] ?)([0-9][0-9.,]*)|\$ ?([0-9]+[0-9.,]+))")
+});
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?i)\b(exit(?:s|ed)?(?: code| status)?(?: is| of| with|:)?(?: code)?|(?:http )?status(?: code)?(?: is| of|:)?|http)\s+`?([0-9]{1,3})\b",
@@ -380,6 +384,7 @@ struct Told {
     limit: bool,
     rate: bool,
     code: bool,
+    money: bool,
 }
 
 impl Told {
@@ -392,11 +397,12 @@ impl Told {
             " request", " attempt", " run",
         ];
         const CODES: &[&str] = &["exit", "status", "http"];
+        const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
         static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-            let words = [LIMITS, RATES, CODES].concat();
+            let words = [LIMITS, RATES, CODES, MONIES].concat();
             AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
         });
-        let all = Self { limit: true, rate: true, code: true };
+        let all = Self { limit: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.
         if !unit.is_ascii() && unit.contains(['\u{17f}', '\u{212a}']) {
             return all;
@@ -409,8 +415,10 @@ impl Told {
                 told.limit = true;
             } else if word < LIMITS.len() + RATES.len() {
                 told.rate = true;
-            } else {
+            } else if word < LIMITS.len() + RATES.len() + CODES.len() {
                 told.code = true;
+            } else {
+                told.money = true;
             }
         }
         told
@@ -425,6 +433,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     let limit = LIMIT.as_ref().filter(|_| told.limit);
     let rate = RATE.as_ref().filter(|_| told.rate);
     let code = CODE.as_ref().filter(|_| told.code);
+    let money = MONEY.as_ref().filter(|_| told.money);
     let wide = WIDE.as_ref().filter(|_| !unit.is_ascii());
     let mut push = |start: usize, end: usize, number: &str, phrases: Vec<String>| {
         if !taken.iter().any(|(from, to)| start < *to && *from < end) {
@@ -478,6 +487,13 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         };
         let phrases = keys.iter().map(|key| format!("{key} {digits}")).collect();
         push(number.start(), number.end(), digits, phrases);
+    }
+    for found in money.into_iter().flat_map(|money| money.captures_iter(unit)) {
+        let (Some(whole), Some(number)) = (found.get(1), found.get(2).or(found.get(3))) else { continue };
+        let digits = number.as_str().trim_end_matches(['.', ',']);
+        let phrase = whole.as_str().trim_end_matches(['.', ',']);
+        let currency = phrase.trim_end_matches(|c: char| c.is_ascii_digit() || matches!(c, '.' | ',' | ' '));
+        push(whole.start(), whole.end(), digits, vec![phrase.to_owned(), format!("{digits} {currency}")]);
     }
     for found in wide.into_iter().flat_map(|wide| wide.captures_iter(unit)) {
         let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
@@ -727,6 +743,19 @@ fn after_former(unit: &str, at: usize) -> bool {
             before.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', ',']))
         },
     )
+}
+
+/// "We could raise the pool size to 20", "raising it to 6000 would only hide it": no value of anything.
+fn supposed(unit: &str, number: &Quantity) -> bool {
+    let before = unit.get(..number.start).unwrap_or("");
+    let before = before.rsplit([';', '!', '?']).next().unwrap_or(before);
+    let before = before.rsplit(". ").next().unwrap_or(before).to_ascii_lowercase();
+    let after = unit.get(number.end..).unwrap_or("");
+    let after = after.split([';', '!', '?', ',']).next().unwrap_or(after);
+    let after = after.split(". ").next().unwrap_or(after).to_ascii_lowercase();
+    before.contains("could also ")
+        || before.contains("we could ")
+        || before.contains("raising ") && after.contains(" would ")
 }
 
 /// `100%` as a figure of speech, `5 minutes ago`, `2 days later`.

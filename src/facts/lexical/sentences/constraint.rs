@@ -9,7 +9,7 @@ use super::{List, Plain, contains_any, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|nothing (?:is allowed|may|must|should)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|nothing (?:[a-z]+ )??(?:is allowed|may|must|should)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|what (?:it is|they are)|(?:below|under|within) [0-9]\S*|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
     )
 });
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -22,7 +22,9 @@ static CORRECTS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[0-9]\S*(?
 static WITHOUT: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"\bwithout (?:[a-z]+ing|an?y?|the|new|extra)\b"));
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"(?:,| -) not \S|\b(?:instead of|rather than) \S|\bnothing else\b|\bas[- ]is\b")
+    pattern(
+        r"(?:,| -) not \S| and not (?:in|on|at|by|with|from|for) \S|\b(?:instead of|rather than) \S|\bnothing else\b|\bas[- ]is\b",
+    )
 });
 
 /// What [`MODAL`] matches holds one of these.
@@ -71,6 +73,7 @@ pub(super) const LIMITS: &[&str] = &[
     "without ",
     ", not ",
     "- not ",
+    " and not ",
     "instead of ",
     "nothing else",
     "as-is",
@@ -246,7 +249,9 @@ fn prohibits(clause: &str, noun: &str) -> bool {
             "there ", " yet",
         ],
     );
-    !IDLE.contains(&noun) && !reports && (2..=14).contains(&count)
+    // "No code yet".
+    let waits = count <= 4 && clause.trim_end_matches('.').ends_with(" yet");
+    !IDLE.contains(&noun) && (!reports || waits) && (2..=14).contains(&count)
 }
 
 /// A modal that binds.

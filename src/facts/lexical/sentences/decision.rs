@@ -8,14 +8,14 @@ use super::super::{LazyLock, Regex, is_cjk, pattern, values};
 use super::{List, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, words};
 use crate::facts::Author;
 
-const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b)";
+const DECIDED_FORM: &str = r"\b(?:(?:i|we) (?:chose|picked|went with|settled)\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|décidé|decidido|decidimos|decidí)\b)";
 const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 /// "B it is", "so that one is out", "option 2, agreed".
 const VERDICT_FORM: &str = r"^(?:ok,? |then |so |right, |alright, )*(?:option )?[\w-]{1,20}(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
-const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
+const CONTRAST_FORM: &str = r"(?:,| -) not (?:the |a |an )?([\w./'`-]+)| and not (?:in|on|at|by|with|from|for) \S|\bin favou?r of \S|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
 const USER_CHOICE_FORM: &str = r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) (?:use|keep|take|adopt|drop|make it|call it|leave|skip|do (?:it|that|this))\b";
-const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?|must|should|has to))\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|keep)\b";
+const REASON_FORM: &str = r"\bbecause\b|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|,? so (?:the|it|that|they|we|you|i|no|a|an|nothing|both|each|every|all|existing|old|new|tests?|callers?|users?|[a-z_`]+ (?:stays?|keeps?|is|are|remains?|can|do|does|gets?|will|works?|must|should|has to))\b|, so [a-z_`.-]+ [a-z]+s\b|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|lists?|says?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|keep)\b";
 /// How the product is to be, said of a part of it.
 const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
 /// A default that is no number.
@@ -42,11 +42,19 @@ pub(super) const DECIDED_HINTS: &[&str] = &[
     "migrating to",
     "let's move",
     "let's migrate",
+    " take ",
+    " took ",
+    "entschieden",
+    "beschlossen",
+    "décidé",
+    "decidido",
+    "decidimos",
+    "decidí",
 ];
 pub(super) const PARTICIPLE_HINTS: &[&str] = &["decided ", "chosen ", "settled ", "agreed ", "opted "];
 pub(super) const VERDICT_HINTS: &[&str] = &[" it is", "is out", "are out", "switching to ", "agreed"];
 pub(super) const CONTRAST_HINTS: &[&str] =
-    &[", not ", "- not ", "instead", "rather than ", "prefer", " over "];
+    &[", not ", "- not ", "instead", "rather than ", "prefer", " over ", " and not ", "in favo"];
 pub(super) const USER_CHOICE_HINTS: &[&str] = &["let's ", "let us ", "we'll ", "we will "];
 pub(super) const REASON_HINTS: &[&str] = &[
     "because",
@@ -109,13 +117,13 @@ static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// An order that gives something a number: "make the wait 800 ms", "raise it to 8", "keep keys for 24 hours".
 static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:make|set|raise|lower|increase|reduce|cut|bump|cap|limit|keep)\b(?: [a-z_]+){1,4}? (?:to |at |for )?[0-9]+ ?(?:ms|s|sec|seconds|m|min|minutes|h|hours|d|days|kb|mb|gb|kib|mib|%|px|attempts|retries)\b",
+        r"^(?:make|set|give|raise|lower|increase|reduce|cut|bump|cap|limit|keep)\b(?: [a-z_]+){1,4}? (?:to |at |for )?[0-9]+ ?(?:ms|s|sec|seconds|m|min|minutes|h|hours|d|days|kb|mb|gb|kib|mib|%|px|attempts|retries)\b",
     )
 });
 /// The product is made otherwise, by nobody named: "was moved to", "got a label", "became", "is a newtype now".
 static MADE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:was|were|got|been|is now|are now|now|(?:is|are)(?: [a-z]+)*? now) (?:(?:[a-z]+ly|also|now|therefore|only|just) )?(?:added|batched|bumped|cached|capped|changed|collapsed|converted|deduplicated|deferred|delayed|disabled|downgraded|dropped|enabled|excluded|exposed|extracted|folded|gated|generated|guarded|hidden|hoisted|increased|inlined|introduced|kept|left|limited|loosened|lowered|made|merged|moved|narrowed|pinned|pulled|put|raised|reduced|relaxed|removed|renamed|reordered|replaced|restricted|reverted|rewritten|rounded|scoped|set|shortened|split|stored|swapped|switched|taken out|tightened|turned (?:on|off|into)|upgraded|widened|wrapped|written)\b|\bgot (?:an?|its|their) \S|\b(?:became|ended up|moved (?:to|into|out|up|down|from)|stays? (?:in|on|at|with)|(?:is|are) called)\b|\b[a-z]+s?\b(?: \S+){0,8} now\b|\bnow (?:[a-z]+s|use|take|are|have|default|return|live|go|run|sit)\b",
+        r"\b(?:was|were|got|been|is now|are now|now|(?:is|are)(?: [a-z]+)*? now) (?:(?:[a-z]+ly|also|now|therefore|only|just) )?(?:added|batched|bumped|cached|capped|changed|collapsed|converted|deduplicated|deferred|delayed|disabled|downgraded|dropped|enabled|excluded|exposed|extracted|folded|gated|generated|guarded|hidden|hoisted|increased|inlined|introduced|kept|left|limited|loosened|lowered|made|merged|moved|narrowed|pinned|pulled|put|raised|reduced|relaxed|removed|renamed|reordered|replaced|restricted|reverted|rewritten|rounded|scoped|set|shortened|split|stored|swapped|switched|taken out|tightened|turned (?:on|off|into)|upgraded|widened|wrapped|written)\b|\b(?:is|are) gone\b|\bgot (?:an?|its|their) \S|\b(?:became|ended up|moved (?:to|into|out|up|down|from)|stays? (?:in|on|at|with)|(?:is|are) called)\b|\b[a-z]+s?\b(?: \S+){0,8} now\b|\bnow (?:[a-z]+s|use|take|are|have|default|return|live|go|run|sit)\b",
     )
 });
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -354,6 +362,10 @@ const STEPPING: &[&str] = &[
 /// of that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<&str>) -> bool {
     let sentence = plain.sentence;
+    // An option by its letter or number is short.
+    if author == Author::User && offer.is_some() && is_option(&plain.lower) {
+        return true;
+    }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
         && !plain.says(List::Unsettled)
@@ -457,22 +469,24 @@ fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
         (None, None) => return false,
     };
     let first = words(claim).next().unwrap_or("");
-    !matches!(
-        first,
-        "now"
-            | "i"
-            | "i'm"
-            | "i'll"
-            | "i've"
-            | "let"
-            | "that"
-            | "it"
-            | "this"
-            | "there"
-            | "what"
-            | "when"
-            | "if"
-    ) && !has_word(claim, RUNNING)
+    !first.ends_with("ing")
+        && !matches!(
+            first,
+            "now"
+                | "i"
+                | "i'm"
+                | "i'll"
+                | "i've"
+                | "let"
+                | "that"
+                | "it"
+                | "this"
+                | "there"
+                | "what"
+                | "when"
+                | "if"
+        )
+        && !has_word(claim, RUNNING)
         && !contains_any(
             claim,
             &["right now", "by now", "until now", "for now", "now that", "just now", "even now"],
@@ -578,7 +592,7 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
                 clause.strip_prefix(order).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
             })
         });
-    let set = SETTING.as_ref().is_some_and(|rule| plain.heads().any(|clause| rule.is_match(clause)));
+    let set = SETTING.as_ref().is_some_and(|rule| plain.clauses().any(|clause| rule.is_match(clause)));
     if made || set {
         return true;
     }
@@ -603,6 +617,12 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
 /// Words that make the number after them a setting.
 const BOUNDS: &[&str] =
     &["most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per"];
+
+/// "2", "b.", "(a)".
+fn is_option(lower: &str) -> bool {
+    let bare = lower.trim_matches(|c: char| !c.is_alphanumeric());
+    bare.len() == 1 && bare.bytes().all(|byte| matches!(byte, b'a'..=b'e' | b'1'..=b'5'))
+}
 
 /// Takes an option that was offered and asks for nothing beside it.
 pub(in crate::facts) fn only_answers(plain: &Plain<'_>, offer: &str) -> bool {
@@ -638,7 +658,7 @@ fn answers(lower: &str, offer: &str) -> bool {
     let filler = ["it", "that", "the", "this", "please", "one", "own", "a", "use", "with", "go"];
     let mut named = words(told).filter(|word| !filler.contains(word)).peekable();
     let named = named.peek().is_some()
-        && words(told).count() <= 3
+        && words(told).count() <= 5
         && named.all(|word| word.len() < 3 || has_word(offer, &[word]))
         && words(told).any(|word| word.len() >= 3 && !filler.contains(&word));
     letter || option || verdict || wide || named
@@ -748,6 +768,11 @@ pub(super) const UNSETTLED: &[&str] = &[
     "nothing has been decided",
     "nothing is decided",
     "not decided",
+    "nicht entschieden",
+    "nicht beschlossen",
+    "pas décidé",
+    "no hemos decidido",
+    "não decidimos",
     "haven't decided",
     "have not decided",
     "hasn't decided",
