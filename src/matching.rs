@@ -770,7 +770,11 @@ fn compound(bytes: &[u8]) -> Option<usize> {
         while bytes.get(at).is_some_and(|b| b.is_ascii_digit() || *b == b'.') {
             at += 1;
         }
-        let Some(unit) = (at > start).then(|| bytes.get(at)).flatten() else { break };
+        let Some(unit) = (at > start).then(|| bytes.get(at)).flatten() else {
+            // The stop after it ends the sentence.
+            at = start;
+            break;
+        };
         let place = units.iter().position(|known| known == unit)?;
         units = units.get(place + 1..)?;
         at += 1;

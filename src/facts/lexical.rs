@@ -271,8 +271,8 @@ impl Collector {
         let slot = key.to_lowercase();
         if let Some(latest) = self.keys.get(&slot).and_then(|index| self.drafts.get(*index))
             && let Form::Value { number, .. } = &latest.form
-            && number.number == found.number.number
-            && number.unit == found.number.unit
+            && (number.number == found.number.number && number.unit == found.number.unit
+                || amount.is_some() && amount == values::amount(number))
         {
             return;
         }

@@ -458,7 +458,13 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
             continue;
         }
-        let phrase = format!("{} {}", number.as_str(), noun.as_str());
+        // "Max 2 in flight": no noun follows.
+        let whole = found.get(0).map_or("", |whole| whole.as_str());
+        let phrase = if super::is_stop(&noun.as_str().to_ascii_lowercase()) {
+            whole.strip_suffix(noun.as_str()).unwrap_or(whole).trim_end().to_owned()
+        } else {
+            format!("{} {}", number.as_str(), noun.as_str())
+        };
         push(number.start(), number.end(), number.as_str(), vec![phrase]);
     }
     for found in rate.into_iter().flat_map(|rate| rate.captures_iter(unit)) {
