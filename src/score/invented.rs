@@ -99,6 +99,10 @@ fn candidates(line: &str) -> Vec<&str> {
         let quoted = quoted.trim().trim_end_matches('…');
         return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
     }
+    // Paths and URLs have a slash, hexadecimal numbers a digit.
+    if !line.bytes().any(|byte| byte == b'/' || byte.is_ascii_digit()) {
+        return Vec::new();
+    }
     line.split(|c: char| !c.is_ascii() || SEPARATES[c as usize & 127])
         // What names something is a hexadecimal number or has a slash.
         .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
