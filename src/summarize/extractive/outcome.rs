@@ -392,3 +392,26 @@ fn verdict(text: &str) -> Option<String> {
     let line = lines::clean(line.trim_matches(['=', ' ', '-']));
     Some(lines::cut(&line, 110).into_owned()).filter(|line| !line.is_empty())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn no_mark_reaches_over_a_line_end() {
+        assert!(TROUBLE.iter().all(|(mark, _)| !mark.contains(['\n', '\r'])));
+    }
+
+    proptest! {
+        #[test]
+        fn one_search_serves_all_lines(text in "(error(:|\\[| TS)?|FAIL |failed|un|expected|a|é| |\r|\r?\n){0,20}") {
+            let finder = TROUBLE_FINDER.as_ref().expect("marks");
+            let worth = |line: &str| {
+                let line = line.to_ascii_lowercase();
+                TROUBLE.iter().filter(|(mark, _)| line.contains(mark)).map(|(_, worth)| *worth).max().unwrap_or(0)
+            };
+            prop_assert!(marked_lines(finder, &text).eq(text.lines().map(|line| (line, worth(line)))));
+        }
+    }
+}

@@ -212,3 +212,23 @@ fn is_bare_path(text: &str) -> bool {
     let bare = text.trim_matches('`');
     !bare.contains(char::is_whitespace) && bare.contains(['/', '.'])
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_read_before_changes_nothing() {
+        let summaries = [
+            "## Goal\n- Request: port the parser.\n- [ ] write `a.rs` next.\n## Key Decisions\n- port the parser",
+            "The session set out with this: port the parser.\nStill to do: write `a.rs` next.\n\nWorth knowing: 5 s.",
+            "port the parser. write `a.rs` next! We chose 5 s instead of 9 s.",
+        ];
+        let memory = Memory::default();
+        for text in summaries.iter().chain(summaries.iter().rev()) {
+            let (known, fresh) = (parse(text, &memory), parse(text, &Memory::default()));
+            assert!(!fresh.is_empty(), "{text}");
+            assert_eq!(format!("{known:?}"), format!("{fresh:?}"));
+        }
+    }
+}

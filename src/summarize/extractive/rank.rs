@@ -481,3 +481,38 @@ fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     }
     Against::New
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::summarize::extractive::words::Look;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    fn item(words: &BTreeSet<u32>) -> Item {
+        let look = Look { words: words.iter().copied().collect(), ..Look::default() };
+        Item::new(Kind::Note, "a line", 0, 1.0, look)
+    }
+
+    proptest! {
+        /// Words of which many share a bit of the signature.
+        #[test]
+        fn lines_told_apart_in_brief_are_apart(
+            a in proptest::collection::btree_set((0u32..6, 0u32..4).prop_map(|(bit, high)| high * 64 + bit), 0..24),
+            b in proptest::collection::btree_set((0u32..6, 0u32..4).prop_map(|(bit, high)| high * 64 + bit), 0..24),
+        ) {
+            let (left, right) = (item(&a), item(&b));
+            let fewer = a.len().min(b.len());
+            let bits = (left.signature & right.signature).count_ones() as usize;
+            if fewer > 0 && bits * 2 >= fewer && !Brief::of(&left).may_match(Brief::of(&right)) {
+                let shared = a.intersection(&b).count();
+                let all = a.union(&b).count();
+                prop_assert!((shared as f32 / all as f32) < 0.75);
+                prop_assert!(a.len() > b.len() || (shared as f32 / fewer as f32) < 0.85);
+            }
+            if a == b {
+                prop_assert_eq!(Brief::of(&left).may_match(Brief::of(&right)), bits * 2 >= fewer);
+            }
+        }
+    }
+}
