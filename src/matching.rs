@@ -613,6 +613,7 @@ const UNITS: &[(&str, &str)] = &[
 ];
 
 fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
+    static TABLE: LazyLock<FxHashMap<&str, &str>> = LazyLock::new(|| UNITS.iter().copied().collect());
     if matches!(word, "k" | "K" | "M" | "x") && !attached {
         return None;
     }
@@ -620,7 +621,6 @@ fn unit_of(word: &str, attached: bool) -> Option<&'static str> {
     if word == "m" {
         return Some(if attached { "min" } else { "m" });
     }
-    static TABLE: LazyLock<FxHashMap<&str, &str>> = LazyLock::new(|| UNITS.iter().copied().collect());
     TABLE.get(word).copied()
 }
 

@@ -833,13 +833,11 @@ fn hash_chunks<const FOLD: u64>(bytes: &[u8], start: usize, end: usize) -> u64 {
 /// Up to eight bytes from `at` on; what follows `end` may be among them.
 #[inline]
 fn chunk(bytes: &[u8], at: usize, end: usize) -> u64 {
-    match bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
-        Some(eight) => u64::from_le_bytes(eight),
-        None => {
-            let rest = bytes.get(at..end).unwrap_or_default();
-            rest.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
-        }
+    if let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        return u64::from_le_bytes(eight);
     }
+    let rest = bytes.get(at..end).unwrap_or_default();
+    rest.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
 }
 
 /// Takes the first `length` bytes (1 to 8) of a chunk into a hash.

@@ -433,13 +433,13 @@ const REACHED: [(&str, f64, f64); 10] = [
     ("check", 0.95, 0.95),
     ("command", 0.95, 0.95),
     ("constraint", 0.95, 0.95),
-    ("decision", 0.95, 0.85),
+    ("decision", 0.95, 0.90),
     ("error", 0.95, 0.90),
     ("file", 1.0, 1.0),
     ("identifier", 0.95, 0.95),
     ("request", 0.95, 0.95),
     ("todo", 0.95, 0.95),
-    ("value", 0.90, 0.90),
+    ("value", 0.95, 0.90),
 ];
 
 /// The same on the sessions kept for the end.
@@ -451,7 +451,7 @@ const KEPT: [(&str, f64, f64); 10] = [
     ("error", 0.90, 0.80),
     ("file", 0.95, 0.95),
     ("identifier", 0.95, 0.95),
-    ("request", 0.85, 0.85),
+    ("request", 0.85, 0.90),
     ("todo", 0.95, 0.95),
     ("value", 0.75, 0.70),
 ];
@@ -461,38 +461,57 @@ fn facts_agree_with_the_labels() {
     let tallies = tallies(false);
     eprintln!("{}", table(&tallies));
     show(&tallies);
-    for (class, precision, recall) in REACHED {
-        let tally = &tallies[class];
-        assert!(tally.precision() >= precision, "{class}: precision {:.3} < {precision}", tally.precision());
-        assert!(tally.recall() >= recall, "{class}: recall {:.3} < {recall}", tally.recall());
-    }
+    check_floors(&tallies, &REACHED);
 }
+
+/// As [`REACHED`], on messages of dialogues; and below, on those kept for the end.
+const REACHED_MESSAGES: [(&str, f64, f64); 5] = [
+    ("constraint", 0.95, 0.90),
+    ("decision", 0.95, 0.80),
+    ("error", 0.95, 0.85),
+    ("request", 0.90, 0.95),
+    ("value", 0.90, 0.90),
+];
+const KEPT_MESSAGES: [(&str, f64, f64); 5] = [
+    ("constraint", 0.95, 0.70),
+    ("decision", 0.90, 0.35),
+    ("error", 0.90, 0.55),
+    ("request", 0.90, 0.90),
+    ("value", 0.95, 0.90),
+];
 
 #[test]
 fn facts_agree_with_labelled_messages() {
     let tallies = dialogue_tallies("messages.jsonl");
     eprintln!("{}", table(&tallies));
     show(&tallies);
+    check_floors(&tallies, &REACHED_MESSAGES);
 }
 
 #[test]
 fn facts_agree_with_labelled_messages_kept_for_the_end() {
-    eprintln!("{}", table(&dialogue_tallies("kept.jsonl")));
+    let tallies = dialogue_tallies("kept.jsonl");
+    eprintln!("{}", table(&tallies));
+    check_floors(&tallies, &KEPT_MESSAGES);
+}
+
+/// Only figures: a failure must not show what nobody is to look at.
+fn check_floors(tallies: &BTreeMap<String, Tally>, floors: &[(&str, f64, f64)]) {
+    for (class, least_precision, least_recall) in floors {
+        let tally = &tallies[*class];
+        let (precision, recall) = (tally.precision(), tally.recall());
+        assert!(
+            precision >= *least_precision && recall >= *least_recall,
+            "{class}: {precision:.3}/{recall:.3}"
+        );
+    }
 }
 
 #[test]
 fn facts_agree_with_the_labels_kept_for_the_end() {
     let tallies = tallies(true);
     eprintln!("{}", table(&tallies));
-    for (class, least_precision, least_recall) in KEPT {
-        let tally = &tallies[class];
-        let (precision, recall) = (tally.precision(), tally.recall());
-        // Only the figures: a failure must not show what nobody is to look at.
-        assert!(
-            precision >= least_precision && recall >= least_recall,
-            "{class}: {precision:.3}/{recall:.3}"
-        );
-    }
+    check_floors(&tallies, &KEPT);
 }
 
 /// The line that a fact is said to be born on holds it, also where a reply was merged from several records.

@@ -519,7 +519,9 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         if head.len() < 6 {
             return None;
         }
-        let class = found.get(1)?.as_str().to_lowercase();
+        let class = found.get(1)?.as_str();
+        // `ERROR` and `Error` are one class, `Error from server (NotFound)` is one of its own.
+        let class = if class.contains('(') { class.to_owned() } else { class.to_lowercase() };
         // The class of these is only the word "error": the message alone names it.
         return Some(Found {
             value: format!("{class}: {head}"),

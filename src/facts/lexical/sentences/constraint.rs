@@ -259,7 +259,7 @@ fn obliges(plain: &Plain<'_>) -> bool {
     !plain.says(List::Report) && (plain.has_form(List::Modal, &MODAL) || may_not(&plain.lower))
 }
 
-/// "It may not shift" forbids; "it may not work" guesses.
+/// "It may not shift" forbids; "it may not work" and "which may not match" guess.
 fn may_not(lower: &str) -> bool {
     const GUESSED: &[&str] = &[
         "always",
@@ -277,6 +277,7 @@ fn may_not(lower: &str) -> bool {
         "know",
         "like",
         "look",
+        "match",
         "matter",
         "need",
         "notice",
@@ -291,10 +292,11 @@ fn may_not(lower: &str) -> bool {
         "work",
         "yet",
     ];
-    lower
-        .split(" may not ")
-        .skip(1)
-        .any(|rest| words(rest).next().is_some_and(|verb| !GUESSED.contains(&verb)))
+    lower.match_indices(" may not ").any(|(at, joint)| {
+        let subject = lower.get(..at).unwrap_or("").rsplit(' ').next().unwrap_or("");
+        let verb = lower.get(at + joint.len()..).and_then(|rest| words(rest).next()).unwrap_or("");
+        !GUESSED.contains(&verb) && !matches!(subject, "that" | "which" | "this" | "there" | "i")
+    })
 }
 
 /// A limiting word, in a sentence that directs.

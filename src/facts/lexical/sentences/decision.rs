@@ -123,7 +123,7 @@ static SETTING: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// The product is made otherwise, by nobody named: "was moved to", "got a label", "became", "is a newtype now".
 static MADE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:was|were|got|been|is now|are now|now|(?:is|are)(?: [a-z]+)*? now) (?:(?:[a-z]+ly|also|now|therefore|only|just) )?(?:added|batched|bumped|cached|capped|changed|collapsed|converted|deduplicated|deferred|delayed|disabled|downgraded|dropped|enabled|excluded|exposed|extracted|folded|gated|generated|guarded|hidden|hoisted|increased|inlined|introduced|kept|left|limited|loosened|lowered|made|merged|moved|narrowed|pinned|pulled|put|raised|reduced|relaxed|removed|renamed|reordered|replaced|restricted|reverted|rewritten|rounded|scoped|set|shortened|split|stored|swapped|switched|taken out|tightened|turned (?:on|off|into)|upgraded|widened|wrapped|written)\b|\b(?:is|are) gone\b|\bgot (?:an?|its|their) \S|\b(?:became|ended up|moved (?:to|into|out|up|down|from)|stays? (?:in|on|at|with)|(?:is|are) called)\b|\b[a-z]+s?\b(?: \S+){0,8} now\b|\bnow (?:[a-z]+s|use|take|are|have|default|return|live|go|run|sit)\b",
+        r"\b(?:was|were|got|been|is now|are now|now|(?:is|are)(?: [a-z]+)*? now) (?:(?:[a-z]+ly|also|now|therefore|only|just) )?(?:added|batched|bumped|cached|capped|changed|collapsed|converted|deduplicated|deferred|delayed|disabled|downgraded|dropped|enabled|excluded|exposed|extracted|folded|gated|generated|guarded|hidden|hoisted|increased|inlined|introduced|kept|left|limited|loosened|lowered|made|merged|moved|narrowed|pinned|pulled|put|raised|reduced|relaxed|removed|renamed|reordered|replaced|restricted|reverted|rewritten|rounded|scoped|set|shortened|split|stored|swapped|switched|taken out|tightened|turned (?:on|off|into)|upgraded|widened|wrapped|written)\b|\b(?:is|are) gone\b|\bgot (?:an?|its|their) \S|\b(?:became|ended up|moved (?:to|into|out|up|down|from)|stays? (?:in|on|at|with))\b|\b[a-z]+s?\b(?: \S+){0,8} now\b|\bnow (?:[a-z]+s|use|take|are|have|default|return|live|go|run|sit)\b",
     )
 });
 static NOW: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -492,7 +492,20 @@ fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
             &["right now", "by now", "until now", "for now", "now that", "just now", "even now"],
         )
         && !claim.contains('"')
+        && !claim.contains(" in commit ")
+        && !is_under_way(claim)
         && MADE.as_ref().is_some_and(|made| made.is_match(claim))
+}
+
+/// "The worker is rebuilding the package now": no state of the product.
+fn is_under_way(claim: &str) -> bool {
+    let mut before = "";
+    words(claim).any(|word| {
+        let doing =
+            word.ends_with("ing") && word != "using" && matches!(before, "is" | "are" | "was" | "were");
+        before = word;
+        doing
+    })
 }
 
 /// Words of how a run went, rather than of how something was made.
@@ -658,7 +671,8 @@ fn answers(lower: &str, offer: &str) -> bool {
     let filler = ["it", "that", "the", "this", "please", "one", "own", "a", "use", "with", "go"];
     let mut named = words(told).filter(|word| !filler.contains(word)).peekable();
     let named = named.peek().is_some()
-        && words(told).count() <= 5
+        && words(told).count() <= 4
+        && !matches!(first, "as" | "for" | "about" | "regarding")
         && named.all(|word| word.len() < 3 || has_word(offer, &[word]))
         && words(told).any(|word| word.len() >= 3 && !filler.contains(&word));
     letter || option || verdict || wide || named
