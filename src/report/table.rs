@@ -429,7 +429,7 @@ fn losses(page: &mut Page, losses: &[LossRow], strategies: &[String]) {
             // At least a piece of the value, however long the path is: paths stay whole, to be copied.
             let room = page.columns.saturating_sub(width(&place) + 2).max(20);
             page.line(&format!("{place}\"{}\"", fit(&value, room)));
-            page.line(&format!("    - {fate}"));
+            page.line(&format!("    {}", wrap(&format!("- {fate}"), page.columns - 4, 6)));
         }
     }
 }
