@@ -83,7 +83,7 @@ fn the_hint_fits_the_reason_why_nothing_was_measured() {
             "some words ".repeat(n)
         )
     };
-    sandbox.file("large.jsonl", turn(2_000).repeat(3));
+    sandbox.file("large.jsonl", turn(2_000));
     sandbox.file("short.jsonl", turn(2));
     sandbox.file("packed.jsonl", b"\x1f\x8b\x08\n{}\n{}\n[".repeat(3));
     for (arguments, hint) in [

@@ -5,6 +5,7 @@
 
 use super::lines;
 use aho_corasick::AhoCorasick;
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -555,26 +556,27 @@ fn is_chatter(text: &str) -> bool {
 
 /// Begins with a word that needs the sentence before.
 fn is_dangling(text: &str) -> bool {
-    const WORDS: &[&str] = &[
-        "it",
-        "this",
-        "that",
-        "these",
-        "those",
-        "they",
-        "he",
-        "she",
-        "so",
-        "but",
-        "and",
-        "then",
-        "also",
-        "here",
-        "both",
-        "otherwise",
-    ];
     let first = text.split_whitespace().next().unwrap_or("").trim_end_matches(',');
-    WORDS.iter().any(|word| word.eq_ignore_ascii_case(first))
+    let mut word = CompactString::from(first);
+    word.make_ascii_lowercase();
+    matches!(
+        word.as_str(),
+        "it" | "this"
+            | "that"
+            | "these"
+            | "those"
+            | "they"
+            | "he"
+            | "she"
+            | "so"
+            | "but"
+            | "and"
+            | "then"
+            | "also"
+            | "here"
+            | "both"
+            | "otherwise"
+    )
 }
 
 /// Hash of a word, letters of ASCII in lower case, typographic apostrophes as plain ones.
