@@ -1,7 +1,8 @@
 //! The whole run against its floor, in CPU time: reading, parsing and counting the tokens of the same files once.
 //!
 //! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is
-//! time; each figure is the best of five passes after one to warm up.
+//! time. The kinds of pass take turns, so that a disturbance meets them alike; each figure is the median of seven rounds
+//! after one to warm up.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -16,7 +17,7 @@ use compactor::tokens::{TokenIndex, Tokenizer};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-const PASSES: usize = 5;
+const ROUNDS: usize = 7;
 
 /// The allocator of the program.
 #[global_allocator]
@@ -28,10 +29,27 @@ fn main() {
     let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
     let found = discover(&paths);
     let bytes: u64 = found.sources.iter().map(|source| source.bytes).sum();
-    let (parse, _) = best(|| floor(&found, None));
-    let (floor, tokens) = best(|| floor(&found, Some(Tokenizer::O200k)));
-    let (whole_time, cycles) = best(|| whole(&found, false));
-    let (logged, _) = best(|| whole(&found, true));
+    let mut tokens = 0;
+    let mut cycles = 0;
+    let mut rounds: Vec<[Duration; 4]> = Vec::new();
+    for round in 0..=ROUNDS {
+        let (parse, _) = timed(|| floor(&found, None));
+        let (count, told) = timed(|| floor(&found, Some(Tokenizer::O200k)));
+        let (run, seen) = timed(|| whole(&found, false));
+        let (logged, _) = timed(|| whole(&found, true));
+        (tokens, cycles) = (told, seen);
+        if round > 0 {
+            rounds.push([parse, count, run, logged]);
+        }
+    }
+    let [parse, floor, whole_time, logged] = [0, 1, 2, 3].map(|kind| {
+        let mut times: Vec<Duration> = rounds.iter().filter_map(|round| round.get(kind).copied()).collect();
+        times.sort_unstable();
+        times.get(times.len() / 2).copied().unwrap_or_default()
+    });
+    let mut ratios: Vec<f64> =
+        rounds.iter().map(|[_, floor, whole, _]| whole.as_secs_f64() / floor.as_secs_f64()).collect();
+    ratios.sort_unstable_by(f64::total_cmp);
     let speed = |time: Duration| bytes as f64 / 1e6 / time.as_secs_f64();
     println!("files {}  bytes {bytes}  tokens {tokens}  cycles {cycles}", found.sources.len());
     println!("read + parse           {:>8.3} s  {:>7.1} MB/s", parse.as_secs_f64(), speed(parse));
@@ -42,18 +60,18 @@ fn main() {
     );
     println!("whole run              {:>8.3} s  {:>7.1} MB/s", whole_time.as_secs_f64(), speed(whole_time));
     println!("  with --log-facts     {:>8.3} s  {:>7.1} MB/s", logged.as_secs_f64(), speed(logged));
-    println!("whole run / floor      {:>8.2}", whole_time.as_secs_f64() / floor.as_secs_f64());
+    println!(
+        "whole run / floor      {:>8.2}  (median of the rounds, {:.2} to {:.2})",
+        ratios.get(ratios.len() / 2).copied().unwrap_or_default(),
+        ratios.first().copied().unwrap_or_default(),
+        ratios.last().copied().unwrap_or_default()
+    );
 }
 
-fn best(mut pass: impl FnMut() -> u64) -> (Duration, u64) {
-    let mut result = pass();
-    let mut least = Duration::MAX;
-    for _ in 0..PASSES {
-        let start = clock();
-        result = pass();
-        least = least.min(start.elapsed());
-    }
-    (least, result)
+fn timed(pass: impl FnOnce() -> u64) -> (Duration, u64) {
+    let start = clock();
+    let result = pass();
+    (start.elapsed(), result)
 }
 
 #[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
