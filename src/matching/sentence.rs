@@ -7,7 +7,7 @@
 use super::{CLASS, WORD, is_cjk, is_wide_quote};
 use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
@@ -96,83 +96,79 @@ pub(crate) struct Reading {
     pub(crate) must: bool,
 }
 
-/// Words that negate what follows.
-fn is_negator(word: &str) -> bool {
-    matches!(
-        word,
-        "not"
-            | "no"
-            | "never"
-            | "cannot"
-            | "avoid"
-            | "avoiding"
-            | "without"
-            | "neither"
-            | "nor"
-            | "none"
-            | "stop"
-            | "refrain"
-            | "exclude"
-            | "excluding"
-            | "dont"
-            | "isnt"
-            | "wont"
-            | "disallow"
-            | "disallows"
-            | "forbid"
-            | "forbids"
-            | "prohibit"
-            | "prohibits"
-            | "ban"
-            | "bans"
-            | "against"
-            | "nothing"
-    )
+/// What a word does to the polarity of the words around it: a bit for each of its roles.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Roles(u16);
+
+impl Roles {
+    /// Negates what follows.
+    const NEGATES: Self = Self(1);
+    /// Negates the clause it closes: "X is forbidden".
+    const CLOSES: Self = Self(1 << 1);
+    /// A verb whose `not` negates its subject, too.
+    const AUXILIARY: Self = Self(1 << 2);
+    /// Ends the scope of a negation.
+    const OPENS: Self = Self(1 << 3);
+    const LIMITS: Self = Self(1 << 4);
+    const MUST: Self = Self(1 << 5);
+    /// Obliges before `to`.
+    const HAVE: Self = Self(1 << 6);
+    /// Always takes the subject along.
+    const NEVER: Self = Self(1 << 7);
+    const NOT: Self = Self(1 << 8);
+    const INSTEAD: Self = Self(1 << 9);
+    const OF: Self = Self(1 << 10);
+    const RATHER: Self = Self(1 << 11);
+    const THAN: Self = Self(1 << 12);
+    const AND: Self = Self(1 << 13);
+    const TO: Self = Self(1 << 14);
+
+    const WORDS: [(Self, &'static str); 15] = [
+        (
+            Self::NEGATES,
+            "not no never cannot avoid avoiding without neither nor none stop refrain exclude excluding dont isnt wont \
+             disallow disallows forbid forbids prohibit prohibits ban bans against nothing",
+        ),
+        (Self::CLOSES, "forbidden prohibited banned disallowed rejected excluded unacceptable"),
+        (
+            Self::AUXILIARY,
+            "is are was were be must should may can could would will shall do does did has have had need ought",
+        ),
+        (Self::OPENS, "but however unless except because since whereas so"),
+        (Self::LIMITS, "only solely exclusively strictly"),
+        (Self::MUST, "must required requires require mandatory shall always musts"),
+        (Self::HAVE, "have has needs need"),
+        (Self::NEVER, "never cannot"),
+        (Self::NOT, "not"),
+        (Self::INSTEAD, "instead"),
+        (Self::OF, "of"),
+        (Self::RATHER, "rather"),
+        (Self::THAN, "than"),
+        (Self::AND, "and"),
+        (Self::TO, "to"),
+    ];
+
+    /// Roles of a word in lower case; most have none.
+    fn of(word: &str) -> Self {
+        static ROLES: LazyLock<FxHashMap<&str, Roles>> = LazyLock::new(|| {
+            let mut roles: FxHashMap<&str, Roles> = FxHashMap::default();
+            for (role, words) in Roles::WORDS {
+                for word in words.split_whitespace() {
+                    roles.entry(word).or_default().0 |= role.0;
+                }
+            }
+            roles
+        });
+        if word.len() > LONGEST_ROLE { Self::default() } else { ROLES.get(word).copied().unwrap_or_default() }
+    }
+
+    fn has(self, role: Self) -> bool {
+        self.0 & role.0 != 0
+    }
 }
-/// Participles that negate the clause they close: "X is forbidden".
-fn closes_negated(word: &str) -> bool {
-    matches!(
-        word,
-        "forbidden"
-            | "prohibited"
-            | "banned"
-            | "disallowed"
-            | "rejected"
-            | "excluded"
-            | "off-limits"
-            | "unacceptable"
-    )
-}
-/// Verbs whose `not` negates their subject, too.
-fn is_auxiliary(word: &str) -> bool {
-    matches!(
-        word,
-        "is" | "are"
-            | "was"
-            | "were"
-            | "be"
-            | "must"
-            | "should"
-            | "may"
-            | "can"
-            | "could"
-            | "would"
-            | "will"
-            | "shall"
-            | "do"
-            | "does"
-            | "did"
-            | "has"
-            | "have"
-            | "had"
-            | "need"
-            | "ought"
-    )
-}
-/// Words that end the scope of a negation.
-fn opens_clause(word: &str) -> bool {
-    matches!(word, "but" | "however" | "unless" | "except" | "because" | "since" | "whereas" | "so")
-}
+
+/// Bytes of the longest word with a role, `unacceptable`.
+const LONGEST_ROLE: usize = 12;
 
 /// Could [`read`] find a negation in the text? Every word and sign that negates holds one of these.
 fn may_negate(text: &str) -> bool {
@@ -227,7 +223,7 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut out = Reading::default();
     let mut negated = false;
     let mut clause = 0;
-    let mut previous = CompactString::default();
+    let mut previous = Roles::default();
     let mut pair: Option<char> = None;
     let mut chars = text.char_indices().peekable();
     while let Some((start, c)) = chars.next() {
@@ -294,11 +290,12 @@ pub(crate) fn read(text: &str) -> Reading {
                 word.retain(|c| !matches!(c, '\'' | '’'));
                 contraction = raw.len() > 3 && word.ends_with("nt");
             }
-            if contraction || is_negator(&word) {
+            let roles = Roles::of(&word);
+            if contraction || roles.has(Roles::NEGATES) {
                 // "CASCADE must never be used": a negated verb takes its subject along; "use X not Y" does not.
                 let verbal = contraction
-                    || matches!(word.as_str(), "never" | "cannot")
-                    || word == "not" && is_auxiliary(&previous);
+                    || roles.has(Roles::NEVER)
+                    || roles.has(Roles::NOT) && previous.has(Roles::AUXILIARY);
                 if verbal {
                     for read in out.words.iter_mut().skip(clause) {
                         read.negated = true;
@@ -306,33 +303,29 @@ pub(crate) fn read(text: &str) -> Reading {
                 }
                 negated = true;
                 out.negation = true;
-            } else if closes_negated(&word) {
+            } else if roles.has(Roles::CLOSES) {
                 out.negation = true;
                 for read in out.words.iter_mut().skip(clause) {
                     read.negated = true;
                 }
-            } else if word == "of" && previous == "instead" || word == "than" && previous == "rather" {
+            } else if roles.has(Roles::OF) && previous.has(Roles::INSTEAD)
+                || roles.has(Roles::THAN) && previous.has(Roles::RATHER)
+            {
                 negated = true;
                 out.negation = true;
-            } else if opens_clause(&word) {
+            } else if roles.has(Roles::OPENS) {
                 negated = false;
                 clause = out.words.len();
-            } else if word == "and" {
+            } else if roles.has(Roles::AND) {
                 clause = out.words.len();
             }
-            match word.as_str() {
-                "only" | "solely" | "exclusively" | "strictly" => out.limiting = true,
-                "must" | "required" | "requires" | "require" | "mandatory" | "shall" | "always" | "musts" => {
-                    out.must = true;
-                }
-                "to" if matches!(previous.as_str(), "have" | "has" | "needs" | "need") => out.must = true,
-                _ => {}
-            }
+            out.limiting |= roles.has(Roles::LIMITS);
+            out.must |= roles.has(Roles::MUST) || roles.has(Roles::TO) && previous.has(Roles::HAVE);
             // The pieces of a contraction (`don`, `t`) are stop words; the joined form would not be.
             if !contraction {
-                out.words.push(Read { text: word.clone(), negated });
+                out.words.push(Read { text: word, negated });
             }
-            previous = word;
+            previous = roles;
             continue;
         }
         if matches!(c, ',' | ';' | ':' | '.' | '(' | ')' | '—' | '–' | '，' | '。' | '；' | '！' | '!' | '?')
@@ -419,7 +412,9 @@ fn is_entity(chunk: &str, shouting: bool) -> bool {
     }
     let lower = chunk.to_ascii_lowercase();
     if chunk.len() >= 3 && bytes.iter().all(u8::is_ascii_uppercase) {
-        return !is_stop(&lower) && !is_negator(&lower) && !EMPHASIS.contains(&lower.as_str());
+        return !is_stop(&lower)
+            && !Roles::of(&lower).has(Roles::NEGATES)
+            && !EMPHASIS.contains(&lower.as_str());
     }
     // camelCase and PascalCase with an inner capital.
     bytes.first().is_some_and(u8::is_ascii_alphabetic)
