@@ -6,7 +6,7 @@
 //!   stand in a trie over *tokens*, not bytes: a match begins and ends at a token border by construction (`a.rs` is
 //!   not in `data.rs`, `88` not in `889`), a text token that no needle holds costs one failed table lookup, and
 //!   overlapping matches are all found;
-//! * **words** of sentences, with postings to the sentences that hold them;
+//! * **words** of sentences, each with the sentences that it announces;
 //! * **path suffixes**, looked up with the whole path token that stands in the text.
 //!
 //! Cost of a search is the length of the text plus its hits; it does not grow with the number of needles.
