@@ -621,6 +621,33 @@ mod tests {
     }
 
     #[test]
+    fn tools_say_what_failed_in_ways_of_their_own() {
+        check(
+            "Error from server (NotFound): deployments.apps \"x\" not found",
+            &["Error from server (NotFound): deployments.apps \"x\" not found"],
+        );
+        check("ERROR:  column \"sku\" already exists", &["error: column \"sku\" already exists"]);
+        check(
+            "  12:7  error  'count' is assigned a value but never used  no-unused-vars",
+            &["'count' is assigned a value but never used"],
+        );
+        check("#12 0.412 /bin/sh: pnpm: not found", &["pnpm: command not found"]);
+        check("12.5 files per second", &[]);
+        check(
+            "CONFLICT (content): Merge conflict in src/a.rs",
+            &["CONFLICT (content): Merge conflict in src/a.rs"],
+        );
+        check(
+            "psycopg2.errors.UniqueViolation: duplicate key",
+            &["psycopg2.errors.UniqueViolation: duplicate key"],
+        );
+        // Go's panic in a test is not what the test asserts.
+        let mut found = in_output("--- FAIL: TestRelay (0.01s)\npanic: send on closed channel");
+        merge(&mut found);
+        assert!(found.iter().any(|error| error.value == "panic: send on closed channel"), "{found:?}");
+    }
+
+    #[test]
     fn output_yields_class_and_head() {
         check(
             "error[E0502]: cannot borrow `x` as mutable\n --> src/a.rs:1:2",

@@ -794,6 +794,20 @@ mod tests {
     }
 
     #[test]
+    fn numbers_of_other_notations_are_values() {
+        check("it took 6,4 s, not 7", &["6,4 s"]);
+        check("in 1, 2 and 3 s", &["3 s"]);
+        check("lr is 2e-4 now", &["lr = 2e-4"]);
+        check("the 2e flag", &[]);
+        check("the sensor draws 14 µA at 3.3 V", &["14 µA", "3.3 V"]);
+        check("a fee of CHF 20, or $1,016.", &["CHF 20", "$1,016"]);
+        check("the first argument $1", &[]);
+        check("it ran for 1m50s.", &["1m50s"]);
+        check("max 2 in flight", &["max 2"]);
+        check("We could also raise the pool size to 20.", &[]);
+    }
+
+    #[test]
     fn keys_and_units_make_values() {
         check("Set `retry_limit` to 3.", &["retry_limit = 3"]);
         check("retry_limit: 3", &["retry_limit = 3"]);

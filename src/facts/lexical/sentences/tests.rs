@@ -268,3 +268,56 @@ fn plain_text_of_both_kinds_is_the_same() {
         assert_eq!(Some(plain(&text).as_str()), wide.strip_suffix('é'), "{text:?}");
     }
 }
+
+#[test]
+fn the_product_is_made_so_by_nobody_named() {
+    let agent = |text: &str| is_decision(&Plain::new(text), Author::Agent, None);
+    for text in [
+        "The pool size is 24 now because four pods share the database.",
+        "The signing step was moved to a job of its own so that forks never see the key.",
+        "Release notes are now generated from labels, not from commits.",
+        "The price column became `bigint` to rule out rounding drift.",
+        "Went with `ignore` for the walker rather than `walkdir`.",
+    ] {
+        assert!(agent(text), "{text}");
+    }
+    for text in [
+        "The build fails now because the key is gone.",
+        "The worker is rebuilding the package now because the source changed.",
+        "The check was added in commit 3696270, not c2b0273.",
+        "All tests pass now, so I'll commit.",
+        "The loader reads the file twice because the header comes first.",
+    ] {
+        assert!(!agent(text), "{text}");
+    }
+}
+
+#[test]
+fn what_may_not_be_is_a_rule_and_what_may_not_happen_is_none() {
+    for text in [
+        "The order of the columns may not shift.",
+        "It may not add a goroutine per connection.",
+        "The server components stay as they are, though.",
+        "Nothing is allowed to move.",
+        "Please put it in the config and not in code.",
+    ] {
+        assert!(is_constraint(&Plain::new(text)), "{text}");
+    }
+    for text in
+        ["It may not work on Windows.", "That may not clear out the session files.", "It remains slow."]
+    {
+        assert!(!is_constraint(&Plain::new(text)), "{text}");
+    }
+}
+
+#[test]
+fn an_answer_asks_for_nothing() {
+    let offer = "a) postgres\nb) redis\nwhich one?";
+    for text in ["2", "b.", "(a)"] {
+        assert!(is_decision(&Plain::new(text), Author::User, Some(offer)), "{text}");
+        assert!(!is_decision(&Plain::new(text), Author::User, None), "{text}");
+    }
+    assert!(only_answers(&Plain::new("1, but roll back silently"), offer));
+    assert!(!only_answers(&Plain::new("Redis, and add a test please"), offer));
+    assert!(!is_decision(&Plain::new("yes, go ahead"), Author::User, Some(offer)));
+}
