@@ -215,6 +215,11 @@ impl Lookup {
                 }
             }
         }
+        for (digit, seconds) in lookup.leads.seconds.iter().enumerate() {
+            if *seconds != 0 {
+                lookup.index.add_digit(digit);
+            }
+        }
         for uses in &mut lookup.uses {
             uses.sort_by_key(|one| (one.born, one.tier, one.fact));
         }

@@ -11,8 +11,9 @@
 //!
 //! Cost of a search is the length of the text plus its hits; it does not grow with the number of needles.
 
-use super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WORD, is_cjk, is_wide_quote, normalise, units};
+use super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote, normalise, units};
 use rustc_hash::FxHashMap;
+use std::num::NonZeroU64;
 
 /// What may not touch a phrase, beyond the word border that always holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +39,8 @@ struct Terminal {
 struct Entry {
     /// Word in lower case (ASCII fold).
     folded: Box<str>,
+    /// The same, see [`short`].
+    short: Option<NonZeroU64>,
     /// Next entry with the same hash, plus one.
     next: u32,
     /// Exact spellings with their token ids.
@@ -76,6 +79,44 @@ impl Filter {
     }
 }
 
+/// What the first look at a word tells of it: a few bits for each value of a hash.
+#[derive(Debug)]
+struct Looks {
+    kinds: Box<[u8; 1 << Self::BITS]>,
+    /// A bit for each digit that a number begins with.
+    digits: u16,
+}
+
+impl Default for Looks {
+    fn default() -> Self {
+        Self { kinds: Box::new([0; 1 << Self::BITS]), digits: 0 }
+    }
+}
+
+impl Looks {
+    const BITS: u32 = 14;
+    /// Of a needle.
+    const WORD: u8 = 1;
+    /// Begins a phrase or announces a sentence.
+    const BEGINS: u8 = 1 << 1;
+    /// First word of the last component of a suffix.
+    const NAME: u8 = 1 << 2;
+    /// Begins like a number that is looked for.
+    const NUMBER: u8 = 1 << 3;
+
+    fn add(&mut self, word: &[u8], kind: u8) {
+        let look = first_look(chunk(word, 0, word.len()), word.len());
+        self.kinds[(look >> (64 - Self::BITS)) as usize] |= kind;
+    }
+
+    #[inline]
+    fn kinds(&self, look: u64, first: u8) -> u8 {
+        let number = self.digits >> first.wrapping_sub(b'0').min(15) & 1;
+        self.kinds.get((look >> (64 - Self::BITS)) as usize).copied().unwrap_or_default()
+            | (number as u8) << 3
+    }
+}
+
 /// What a search looks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scope {
@@ -99,16 +140,22 @@ pub(crate) struct Index {
     entries: Vec<Entry>,
     /// All words: most words of a text belong to no needle.
     known: Filter,
-    /// Words that begin a phrase or trigger a sentence.
-    begins: Filter,
+    looks: Looks,
     /// Last components of suffixes.
     names: Filter,
     edges: FxHashMap<(u32, u32), u32>,
     terminals: Vec<Vec<Terminal>>,
     /// Trie node that a token leads to from the root.
     roots: Vec<u32>,
+    /// Marks that phrases begin with.
+    marks: Vec<u8>,
+    /// First words of these phrases.
+    after_mark: Filter,
+    /// Some of them have no word right after their first marks.
+    any_after_mark: bool,
     suffixes: FxHashMap<u64, u32>,
     suffix_texts: Vec<Box<str>>,
+    /// There are suffixes without a directory and a dot.
     bare: bool,
 }
 
@@ -139,14 +186,18 @@ impl Index {
     pub(crate) fn add_phrase(&mut self, text: &str, phrase: u32, border: Border) {
         let text = normalise(text.trim());
         let mut node = NONE;
-        for token in tokens(&text) {
+        let tokens = tokens(&text);
+        if let Some(Token::Mark(mark)) = tokens.first() {
+            self.begins_with_mark(*mark, &tokens);
+        }
+        for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
                 Token::Mark(mark) => u32::from(if mark == b'\\' { b'/' } else { mark }),
             };
             node = if node == NONE {
                 if let Token::Word(word) = token {
-                    self.begins.add(hash_word(word.as_bytes(), 0, word.len()));
+                    self.looks.add(word.as_bytes(), Looks::BEGINS);
                 }
                 let next = self.terminals.len() as u32;
                 match self.roots.get_mut(id as usize) {
@@ -171,6 +222,28 @@ impl Index {
             && let Some(list) = self.terminals.get_mut(node as usize)
         {
             list.push(Terminal { phrase, border });
+        }
+    }
+
+    /// Numbers that begin with this digit are looked for.
+    pub(crate) fn add_digit(&mut self, digit: usize) {
+        self.looks.digits |= 1 << digit;
+    }
+
+    fn begins_with_mark(&mut self, mark: u8, tokens: &[Token<'_>]) {
+        let marks = if matches!(mark, b'/' | b'\\') { [b'/', b'\\'].as_slice() } else { &[mark] };
+        for mark in marks {
+            if !self.marks.contains(mark) {
+                self.marks.push(*mark);
+            }
+        }
+        let next =
+            tokens.iter().find(|token| !matches!(token, Token::Mark(mark) if *mark != SPACE_TOKEN as u8));
+        match next {
+            Some(Token::Word(word)) if word.is_ascii() => {
+                self.after_mark.add(hash_word(word.as_bytes(), 0, word.len()));
+            }
+            _ => self.any_after_mark = true,
         }
     }
 
@@ -209,7 +282,7 @@ impl Index {
             }
             if whole.is_some_and(|(whole, at_least)| at < enough(whole, at_least)) {
                 entry.triggers.push(sentence);
-                self.begins.add(hash_word(entry.folded.as_bytes(), 0, entry.folded.len()));
+                self.looks.add(entry.folded.as_bytes(), Looks::BEGINS);
             }
         }
     }
@@ -225,7 +298,12 @@ impl Index {
         }
         let id = self.suffix_texts.len() as u32;
         self.bare |= !suffix.contains(['.', '/']);
-        self.names.add(hash_path(last_component(suffix).as_bytes()));
+        let name = last_component(suffix).as_bytes();
+        self.names.add(hash_path(name));
+        let word = |byte: &u8| CLASS[*byte as usize] == WORD;
+        if let Some(first) = name.split(|byte| !word(byte)).find(|word| !word.is_empty()) {
+            self.looks.add(first, Looks::NAME);
+        }
         self.suffix_texts.push(suffix.into());
         self.suffixes.insert(hash, id);
         id
@@ -264,6 +342,7 @@ impl Index {
     fn entry(&mut self, folded: &str) -> usize {
         let hash = hash_word(folded.as_bytes(), 0, folded.len());
         self.known.add(hash);
+        self.looks.add(folded.as_bytes(), Looks::WORD);
         let first = self.words.get(&hash).copied().unwrap_or(NONE);
         let mut at = first;
         while let Some(entry) = self.entries.get(at as usize) {
@@ -273,7 +352,12 @@ impl Index {
             at = entry.next.wrapping_sub(1);
         }
         let new = self.entries.len();
-        self.entries.push(Entry { folded: folded.into(), next: first.wrapping_add(1), ..Entry::default() });
+        self.entries.push(Entry {
+            folded: folded.into(),
+            short: short(folded.as_bytes(), 0, folded.len()),
+            next: first.wrapping_add(1),
+            ..Entry::default()
+        });
         self.words.insert(hash, new as u32);
         new
     }
@@ -285,8 +369,12 @@ impl Index {
         }
         let mut at = self.words.get(&hash).copied()?;
         let word = bytes.get(start..end)?;
+        let short = short(bytes, start, end);
         while let Some(entry) = self.entries.get(at as usize) {
-            if entry.folded.as_bytes().eq_ignore_ascii_case(word) {
+            if match short {
+                Some(_) => entry.short == short,
+                None => entry.folded.as_bytes().eq_ignore_ascii_case(word),
+            } {
                 return Some((at, entry));
             }
             at = entry.next.wrapping_sub(1);
@@ -307,7 +395,7 @@ impl Index {
 
     fn walk(&self, text: &str, scope: Scope, sink: &mut impl Sink) {
         let text = normalise(text);
-        let mut walk = Walk::new(self, &text, scope);
+        let mut walk = Walk::new(self, &text, 0, text.len(), scope);
         for (start, end) in units(&text) {
             sink.unit(&text, start, end);
             walk.unit(start, end, sink);
@@ -317,8 +405,84 @@ impl Index {
 
     /// Tells every word of sentences in one unit of a text that is normalised.
     pub(crate) fn words_of(&self, text: &str, start: usize, end: usize, sink: &mut impl Sink) {
-        Walk::new(self, text, Scope::Words).unit(start, end, sink);
+        Walk::new(self, text, start, end, Scope::Words).unit(start, end, sink);
     }
+}
+
+/// Something may begin here: a word that a needle begins with, a number, a mark. Most of a text is none of it.
+#[derive(Debug, Clone, Copy, Default)]
+struct Candidate {
+    at: usize,
+    /// Needles for which the word is right, as far as the first look tells.
+    kinds: u8,
+}
+
+/// A mark, not a word.
+const MARK: u8 = 1 << 7;
+
+/// First letters and length of a word or a mark, which tell most words apart.
+#[inline]
+fn first_look(chunk: u64, length: usize) -> u64 {
+    let mask = (1_u128 << (8 * length.min(8))) - 1;
+    let hash = ((chunk | FOLD) & mask as u64 ^ length.min(64) as u64).wrapping_mul(SEED);
+    hash ^ hash >> 29
+}
+
+/// Finds the candidates of a text, without a branch for each word. The tests of a block of 64 bytes are made on all of
+/// them at once, by vector instructions where there are any.
+fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8]) -> (Vec<Candidate>, Vec<u64>) {
+    let mut words = Vec::with_capacity(bytes.len() / 64 + 2);
+    let mut wide = Vec::with_capacity(bytes.len() / 64 + 1);
+    let mut begins = Vec::with_capacity(bytes.len() / 64 + 1);
+    let mut add = |bytes: &[u8; 64]| {
+        words.push(bits(bytes, |byte| {
+            (byte | 0x20).wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10 || byte == b'_'
+        }));
+        wide.push(bits(bytes, |byte| byte >= 0x80));
+        begins.push(marks.iter().fold(0, |all, mark| all | bits(bytes, |byte| byte == *mark)));
+    };
+    let (whole, rest) = bytes.as_chunks::<64>();
+    whole.iter().for_each(&mut add);
+    if !rest.is_empty() {
+        let mut padded = [b' '; 64];
+        padded[..rest.len()].copy_from_slice(rest);
+        add(&padded);
+    }
+    words.push(0);
+    let mut out = Vec::new();
+    let mut found = [Candidate::default(); 64];
+    let mut last = 0;
+    for (number, (pair, marks)) in words.windows(2).zip(&begins).enumerate() {
+        let &[here, next] = pair else { continue };
+        let mut events = here & !(here << 1 | last) | marks;
+        last = here >> 63;
+        let mut count = 0;
+        while events != 0 {
+            let bit = events.trailing_zeros() as usize;
+            events &= events - 1;
+            let at = number * 64 + bit;
+            let length = (!(here >> bit | next << 1 << (63 - bit))).trailing_zeros() as usize;
+            let chunk = chunk(bytes, at, bytes.len());
+            let mark = u8::from(marks >> bit & 1 != 0) * MARK;
+            let kinds = looks.kinds(first_look(chunk, length), chunk as u8) & wanted | mark;
+            found[count & 63] = Candidate { at, kinds };
+            count += usize::from(kinds != 0);
+        }
+        out.extend_from_slice(found.get(..count).unwrap_or_default());
+    }
+    (out, wide)
+}
+
+/// A bit for each byte that passes the test.
+#[inline]
+fn bits(bytes: &[u8; 64], test: impl Fn(u8) -> bool) -> u64 {
+    let flags = bytes.map(|byte| u8::from(test(byte)));
+    let (eights, _) = flags.as_chunks::<8>();
+    // The product moves the lowest bit of each of eight bytes into the highest byte.
+    eights
+        .iter()
+        .rev()
+        .fold(0, |all, eight| all << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56)
 }
 
 /// State of one search.
@@ -326,80 +490,183 @@ struct Walk<'i, 't> {
     index: &'i Index,
     text: &'t str,
     scope: Scope,
+    /// Offset of what is searched.
+    base: usize,
+    candidates: Vec<Candidate>,
+    /// The first candidate that is not behind.
+    next: usize,
+    /// A bit for each byte beyond ASCII.
+    wide: Vec<u64>,
     /// Trie nodes under way, with the start of each.
     active: Vec<(u32, usize)>,
-    /// Start of the path token under way.
-    run: usize,
-    slash: bool,
-    dot: bool,
     pair: Option<(usize, usize)>,
 }
 
-const NO_RUN: usize = NONE as usize;
-
 impl<'i, 't> Walk<'i, 't> {
-    fn new(index: &'i Index, text: &'t str, scope: Scope) -> Self {
-        Self { index, text, scope, active: Vec::new(), run: NO_RUN, slash: false, dot: false, pair: None }
+    /// A search of the units between `start` and `end`.
+    fn new(index: &'i Index, text: &'t str, start: usize, end: usize, scope: Scope) -> Self {
+        let (wanted, marks) = match scope {
+            Scope::Parts => (Looks::WORD | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
+            Scope::Wholes => (Looks::BEGINS | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
+            Scope::Words => (Looks::WORD, [].as_slice()),
+        };
+        let bytes = text.as_bytes().get(start..end).unwrap_or_default();
+        let (candidates, wide) = candidates(bytes, &index.looks, wanted, marks);
+        Self { index, text, scope, base: start, candidates, next: 0, wide, active: Vec::new(), pair: None }
     }
 
     fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        let text = self.text.as_bytes();
-        let Some(bytes) = text.get(..end) else { return };
         self.active.clear();
-        self.run = NO_RUN;
         self.pair = None;
+        if self.has_wide_words(start, end) {
+            self.wide_unit(start, end, sink);
+            return;
+        }
+        // Behind these, a phrase and a path were followed.
+        let (mut followed, mut run) = (start, start);
+        while let Some(candidate) = self.candidates.get(self.next) {
+            let at = self.base + candidate.at;
+            if at >= end {
+                break;
+            }
+            self.next += 1;
+            let kinds = candidate.kinds;
+            if kinds & Looks::NAME != 0 && at >= run {
+                let (from, to) = self.run(at, start, end);
+                self.path(from, to, sink);
+                run = to;
+            }
+            if at < followed {
+                continue;
+            }
+            followed = if kinds & MARK != 0 {
+                self.from_mark(at, end, sink)
+            } else if kinds & (Looks::WORD | Looks::BEGINS) != 0 {
+                self.follow(at, end, sink)
+            } else {
+                if kinds & Looks::NUMBER != 0 {
+                    sink.number(self.text, at);
+                }
+                at
+            };
+        }
+    }
+
+    /// Are there letters or digits beyond ASCII?
+    fn has_wide_words(&self, start: usize, end: usize) -> bool {
+        let blocks = (start - self.base) / 64..(end - self.base).div_ceil(64);
+        self.wide.get(blocks).is_some_and(|blocks| blocks.iter().any(|block| *block != 0))
+            && self
+                .text
+                .get(start..end)
+                .is_some_and(|unit| unit.chars().any(|c| !c.is_ascii() && (is_cjk(c) || is_wide_word(c))))
+    }
+
+    /// A unit with words beyond ASCII, of which the candidates tell nothing.
+    fn wide_unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
         let mut at = start;
         while at < end {
-            let byte = bytes[at];
-            match CLASS[byte as usize] {
-                WORD => {
-                    let from = at;
-                    let mut hash;
-                    (at, hash) = read_word(text, at);
-                    if at < end && bytes[at] >= 0x80 {
-                        at = self.wide_word_end(at, end);
-                        hash = hash_word(text, from, at);
-                    }
-                    self.open_run(from);
-                    // Mostly nothing under way goes on with it, and nothing begins with it.
-                    if self.scope != Scope::Wholes
-                        || !self.active.is_empty()
-                        || self.index.begins.may_hold(hash)
-                        || byte.is_ascii_digit()
-                    {
-                        self.word(from, at, hash, sink);
-                    }
-                }
-                SPACE => {
-                    self.end_run(at, sink);
-                    at += 1;
-                    while at < end && CLASS[bytes[at] as usize] == SPACE {
-                        at += 1;
-                    }
-                    if !self.active.is_empty() {
-                        self.advance(SPACE_TOKEN, at, sink);
-                    }
-                }
-                QUOTE => {
-                    self.end_run(at, sink);
-                    at += 1;
-                }
-                CONNECTOR => {
-                    self.open_run(at);
-                    self.slash |= matches!(byte, b'/' | b'\\');
-                    self.dot |= byte == b'.';
-                    at += 1;
-                    self.mark(if byte == b'\\' { b'/' } else { byte }, at - 1, at, sink);
-                }
-                OTHER => {
-                    self.end_run(at, sink);
-                    at += 1;
-                    self.mark(byte, at - 1, at, sink);
-                }
-                _ => at = self.wide(at, end, sink),
+            at = self.step(at, end, sink);
+        }
+        at = start;
+        while at < end && self.scope != Scope::Words {
+            let (_, to) = self.run(at, at, end);
+            if to > at {
+                self.path(at, to, sink);
+            }
+            at = to.max(at + 1);
+        }
+        while self.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end) {
+            self.next += 1;
+        }
+    }
+
+    /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
+    fn from_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        if self.index.any_after_mark {
+            return self.follow(at, end, sink);
+        }
+        // All of them go on with one of a few words, right after this and further marks.
+        let bytes = self.text.as_bytes();
+        let mut word = at + 1;
+        while word < end && matches!(CLASS[bytes[word] as usize], CONNECTOR | OTHER | QUOTE) {
+            word += 1;
+        }
+        if word < end && self.index.after_mark.may_hold(read_word(bytes, word).1) {
+            return self.follow(at, end, sink);
+        }
+        word
+    }
+
+    /// Goes on until nothing is under way.
+    fn follow(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let mut at = at;
+        loop {
+            at = self.step(at, end, sink);
+            if at >= end || self.active.is_empty() {
+                return at;
             }
         }
-        self.end_run(end, sink);
+    }
+
+    /// Takes one token and gives its end.
+    fn step(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let bytes = self.text.as_bytes();
+        let byte = bytes[at];
+        match CLASS[byte as usize] {
+            WORD => {
+                let (mut to, mut hash) = read_word(bytes, at);
+                if to < end && bytes[to] >= 0x80 {
+                    to = self.wide_word_end(to, end);
+                    hash = hash_word(bytes, at, to);
+                }
+                self.word(at, to, hash, sink);
+                to
+            }
+            SPACE => {
+                let mut to = at + 1;
+                while to < end && CLASS[bytes[to] as usize] == SPACE {
+                    to += 1;
+                }
+                if !self.active.is_empty() {
+                    self.advance(SPACE_TOKEN, to, sink);
+                }
+                to
+            }
+            QUOTE => at + 1,
+            CONNECTOR | OTHER => {
+                self.mark(if byte == b'\\' { b'/' } else { byte }, at, at + 1, sink);
+                at + 1
+            }
+            _ => self.wide(at, end, sink),
+        }
+    }
+
+    /// The path token around a position: a run of words and of marks that may stand in a path.
+    fn run(&self, at: usize, start: usize, end: usize) -> (usize, usize) {
+        let bytes = self.text.as_bytes();
+        let (mut from, mut to) = (at, at);
+        while from > start {
+            match CLASS[bytes[from - 1] as usize] {
+                WORD | CONNECTOR => from -= 1,
+                WIDE => match self.text.get(start..from).and_then(|before| before.chars().next_back()) {
+                    Some(c) if !is_cjk(c) && is_wide_word(c) => from -= c.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        while to < end {
+            match CLASS[bytes[to] as usize] {
+                WORD | CONNECTOR => to += 1,
+                WIDE => match self.text.get(to..end).and_then(|after| after.chars().next()) {
+                    Some(c) if !is_cjk(c) && is_wide_word(c) => to += c.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        (from, to)
     }
 
     /// End of a word that goes on with non-ASCII letters.
@@ -415,7 +682,6 @@ impl<'i, 't> Walk<'i, 't> {
         let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return at + 1 };
         let next = at + c.len_utf8();
         if is_cjk(c) {
-            self.end_run(at, sink);
             let bytes = self.text.as_bytes();
             if let Some((from, to)) = self.pair
                 && to == at
@@ -432,11 +698,9 @@ impl<'i, 't> Walk<'i, 't> {
         }
         if is_wide_word(c) {
             let to = self.wide_word_end(at, end);
-            self.open_run(at);
             self.word(at, to, hash_word(self.text.as_bytes(), at, to), sink);
             return to;
         }
-        self.end_run(at, sink);
         if !is_wide_quote(c) && !self.active.is_empty() {
             if c.is_whitespace() {
                 self.advance(SPACE_TOKEN, next, sink);
@@ -538,24 +802,6 @@ impl<'i, 't> Walk<'i, 't> {
         }
     }
 
-    /// A path token is under way, since `at` if none was.
-    #[inline]
-    fn open_run(&mut self, at: usize) {
-        if self.run == NO_RUN {
-            self.run = at;
-            self.slash = false;
-            self.dot = false;
-        }
-    }
-
-    #[inline]
-    fn end_run(&mut self, end: usize, sink: &mut impl Sink) {
-        let start = std::mem::replace(&mut self.run, NO_RUN);
-        if start != NO_RUN && (self.slash || self.dot || self.index.bare) && self.scope != Scope::Words {
-            self.path(start, end, sink);
-        }
-    }
-
     /// Looks a path token up.
     fn path(&self, start: usize, end: usize, sink: &mut impl Sink) {
         let bytes = self.text.as_bytes();
@@ -576,7 +822,7 @@ impl<'i, 't> Walk<'i, 't> {
         if !self.index.names.may_hold(hash_chunks::<0>(bytes, name, to)) {
             return;
         }
-        if !self.slash {
+        if memchr::memchr2(b'/', b'\\', &bytes[start..end]).is_none() {
             let token = &bytes[from..to];
             // The dot of `word.` was the end of a sentence.
             if !self.index.bare && memchr::memchr(b'.', token).is_none() {
@@ -719,7 +965,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
     let bytes = text.as_bytes();
     while at < bytes.len() {
         match CLASS[bytes[at] as usize] {
-            WORD | super::WIDE => {
+            WORD | WIDE => {
                 let rest = text.get(at..).unwrap_or("");
                 let Some(first) = rest.chars().next() else { break };
                 if !first.is_alphanumeric() && first != '_' && !is_cjk(first) {
@@ -813,6 +1059,17 @@ const FOLD: u64 = each(0x20);
 #[inline]
 fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
     hash_chunks::<FOLD>(bytes, start, end)
+}
+
+/// A word of ASCII with up to eight bytes, its case folded away, as a number; it tells such words apart.
+#[inline]
+fn short(bytes: &[u8], start: usize, end: usize) -> Option<NonZeroU64> {
+    let length = end - start;
+    if !(1..=8).contains(&length) {
+        return None;
+    }
+    let word = (chunk(bytes, start, bytes.len()) | FOLD) & u64::MAX >> (64 - 8 * length);
+    if word & each(0x80) == 0 { NonZeroU64::new(word) } else { None }
 }
 
 fn hash_path(bytes: &[u8]) -> u64 {

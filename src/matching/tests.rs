@@ -196,16 +196,27 @@ fn phrases_are_whole_tokens() {
     check_phrase("a::b", Border::Name, "a::b()", true);
 }
 
-/// What a search of the log finds besides words: the same as one for everything.
+/// What a search of the log finds besides words: the same as one for everything, and the same where a character beyond
+/// ASCII stands in each unit, so that it is read token by token.
 fn check_scopes(index: &Index, text: &str) {
-    let (mut all, mut wholes) = (Hits::default(), Hits::default());
-    index.search(text, &mut all);
-    index.search_wholes(text, &mut wholes);
-    assert_eq!(
-        (&all.phrases, &all.suffixes, &all.strays, &all.numbers),
-        (&wholes.phrases, &wholes.suffixes, &wholes.strays, &wholes.numbers),
-        "{text}"
-    );
+    let found = |text: &str, search: fn(&Index, &str, &mut Hits)| {
+        let mut hits = Hits::default();
+        search(index, text, &mut hits);
+        let Hits { mut phrases, mut suffixes, mut strays, numbers, .. } = hits;
+        phrases.sort_unstable();
+        suffixes.sort_unstable();
+        strays.sort_unstable();
+        (phrases, suffixes, strays, numbers)
+    };
+    let wholes = found(text, |index, text, hits| index.search_wholes(text, hits));
+    assert_eq!(found(text, |index, text, hits| index.search(text, hits)), wholes, "{text}");
+    let wide: Vec<String> = text.lines().map(|line| format!("{line} 亜")).collect();
+    let (phrases, suffixes, strays, numbers) =
+        found(&wide.join("\n"), |index, text, hits| index.search_wholes(text, hits));
+    let ids = |hits: &[(u32, usize, usize)]| hits.iter().map(|hit| hit.0).collect::<Vec<_>>();
+    assert_eq!(ids(&phrases), ids(&wholes.0), "{text}");
+    assert_eq!(ids(&suffixes), ids(&wholes.1), "{text}");
+    assert_eq!((strays, numbers.len()), (wholes.2, wholes.3.len()), "{text}");
 }
 
 #[test]
@@ -215,6 +226,7 @@ fn a_search_for_wholes_finds_every_phrase_and_path() {
     for (number, phrase) in phrases.iter().enumerate() {
         index.add_phrase(phrase, number as u32, Border::Word);
     }
+    (0..10).for_each(|digit| index.add_digit(digit));
     for suffix in ["/repo/src/a.rs", "src/a.rs", "a.rs", "C:/x/b.rs", "b.rs", "Makefile", "src"] {
         index.add_suffix(suffix);
     }
