@@ -16,6 +16,8 @@ pub struct Occurrences<'a> {
     transcript: &'a Transcript,
     /// Every end of every ledger path, with the message that first touched it.
     paths: FxHashMap<&'a str, MessageIdx>,
+    /// Per message, does it hold a backslash?
+    backslashes: Vec<bool>,
     /// Tokens looked up so far: the first message that holds them.
     known: RefCell<FxHashMap<String, Option<MessageIdx>>>,
 }
@@ -35,7 +37,10 @@ impl<'a> Occurrences<'a> {
                 }
             }
         }
-        Self { transcript, paths, known: RefCell::default() }
+        let backslash = |part: &Part| texts(part).into_iter().any(|text| text.contains('\\'));
+        let backslashes =
+            transcript.messages.iter().map(|message| message.parts.iter().any(backslash)).collect();
+        Self { transcript, paths, backslashes, known: RefCell::default() }
     }
 
     /// Distinct invented tokens of a generated text.
@@ -67,16 +72,24 @@ impl<'a> Occurrences<'a> {
         }
         let finders: Vec<memmem::Finder<'_>> =
             forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
-        let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
-        let has = |part: &Part| match part {
-            Part::Text(text) => holds(&text.text),
-            Part::Thinking(text) => holds(text),
-            Part::Call(call) => holds(&call.arguments) || holds(&call.name),
-            Part::Result(result) => holds(&result.text),
-            Part::Image { .. } | Part::Opaque { .. } => false,
-        };
-        let found = self.transcript.messages.iter().position(|message| message.parts.iter().any(has));
+        let mut messages = self.transcript.messages.iter().zip(&self.backslashes);
+        let found = messages.position(|(message, backslash)| {
+            let finders = finders.get(..if *backslash { finders.len() } else { 1 }).unwrap_or_default();
+            let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
+            message.parts.iter().flat_map(texts).any(holds)
+        });
         found.map(MessageIdx::new)
+    }
+}
+
+/// Texts of a part.
+fn texts(part: &Part) -> [&str; 2] {
+    match part {
+        Part::Text(text) => [&text.text, ""],
+        Part::Thinking(text) => [text, ""],
+        Part::Call(call) => [&call.arguments, &call.name],
+        Part::Result(result) => [&result.text, ""],
+        Part::Image { .. } | Part::Opaque { .. } => ["", ""],
     }
 }
 
