@@ -612,9 +612,8 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn judge_check(&mut self, check: u32, unit: &str) {
+    fn judge_check(&mut self, check: u32, said: Option<Outcome>) {
         let Some(outcomes) = self.lookup.checks.get(check as usize) else { return };
-        let said = said_outcome(unit);
         for (fact, states) in outcomes {
             let now = states.partition_point(|(at, _)| *at < self.end);
             let outcome =
@@ -633,7 +632,7 @@ impl<'a> Walk<'a> {
 }
 
 /// Does a unit say that something passed or failed? A unit that says both, or neither, says nothing.
-fn said_outcome(unit: &str) -> Option<Outcome> {
+fn said_outcome(unit: &sentence::Unit<'_>) -> Option<Outcome> {
     const GOOD: &[&str] = &[
         "ok",
         "pass",
@@ -658,11 +657,10 @@ fn said_outcome(unit: &str) -> Option<Outcome> {
         "fail", "fails", "failed", "failing", "failure", "failures", "red", "broken", "breaks", "error",
         "errors", "errored", "✗", "❌", "✘", "x",
     ];
-    let reading = sentence::read(unit);
-    let mut good = unit.contains(['✓', '✅', '✔']);
-    let mut bad = unit.contains(['✗', '❌', '✘']);
+    let mut good = unit.text().contains(['✓', '✅', '✔']);
+    let mut bad = unit.text().contains(['✗', '❌', '✘']);
     let mut previous = "";
-    for word in &reading.words {
+    for word in &unit.reading().words {
         let text = word.text.as_str();
         // `0 failed`, `no errors`, `not passing`.
         let none = word.negated || previous == "0" || previous == "zero";
@@ -776,11 +774,12 @@ impl Sink for Walk<'_> {
             }
             self.scratch.keys = keys;
         }
+        let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""));
         if !self.scratch.checks.is_empty() {
-            let unit = text.get(start..end).unwrap_or("");
             let mut checks = std::mem::take(&mut self.scratch.checks);
+            let said = said_outcome(&unit);
             for check in checks.drain(..) {
-                self.judge_check(check, unit);
+                self.judge_check(check, said);
             }
             self.scratch.checks = checks;
         }
@@ -794,7 +793,6 @@ impl Sink for Walk<'_> {
                     lookup.index.words_of(text, start, end, self);
                 }
             }
-            let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""));
             for sentence in touched.drain(..) {
                 self.judge_sentence(sentence, text, &unit);
             }

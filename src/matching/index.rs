@@ -506,7 +506,7 @@ impl<'i, 't> Walk<'i, 't> {
     /// A search of the units between `start` and `end`.
     fn new(index: &'i Index, text: &'t str, start: usize, end: usize, scope: Scope) -> Self {
         let (wanted, marks) = match scope {
-            Scope::Parts => (Looks::WORD | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
+            Scope::Parts => (u8::MAX, index.marks.as_slice()),
             Scope::Wholes => (Looks::BEGINS | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
             Scope::Words => (Looks::WORD, [].as_slice()),
         };
@@ -522,6 +522,7 @@ impl<'i, 't> Walk<'i, 't> {
             self.wide_unit(start, end, sink);
             return;
         }
+        let bytes = self.text.as_bytes();
         // Behind these, a phrase and a path were followed.
         let (mut followed, mut run) = (start, start);
         while let Some(candidate) = self.candidates.get(self.next) {
@@ -541,11 +542,15 @@ impl<'i, 't> Walk<'i, 't> {
             }
             followed = if kinds & MARK != 0 {
                 self.from_mark(at, end, sink)
-            } else if kinds & (Looks::WORD | Looks::BEGINS) != 0 {
+            } else if kinds & Looks::BEGINS != 0 {
                 self.follow(at, end, sink)
             } else {
                 if kinds & Looks::NUMBER != 0 {
                     sink.number(self.text, at);
+                }
+                if kinds & Looks::WORD != 0 {
+                    let (to, hash) = read_word(bytes, at);
+                    self.counted(bytes, at, to, hash, sink);
                 }
                 at
             };

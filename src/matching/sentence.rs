@@ -159,7 +159,11 @@ impl Roles {
             }
             roles
         });
-        if word.len() > LONGEST_ROLE { Self::default() } else { ROLES.get(word).copied().unwrap_or_default() }
+        if word.len() < 2 || word.len() > LONGEST_ROLE {
+            Self::default()
+        } else {
+            ROLES.get(word).copied().unwrap_or_default()
+        }
     }
 
     fn has(self, role: Self) -> bool {
@@ -218,6 +222,15 @@ fn may_negate(text: &str) -> bool {
     SIGNS.as_ref().is_none_or(|signs| signs.is_match(text))
 }
 
+/// The character at a border between characters.
+#[inline]
+fn char_at(text: &str, at: usize) -> Option<char> {
+    match text.as_bytes().get(at)? {
+        byte @ 0..0x80 => Some(char::from(*byte)),
+        _ => text.get(at..)?.chars().next(),
+    }
+}
+
 /// Reads the words of a unit with their polarity.
 pub(crate) fn read(text: &str) -> Reading {
     let mut out = Reading::default();
@@ -225,8 +238,10 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut clause = 0;
     let mut previous = Roles::default();
     let mut pair: Option<char> = None;
-    let mut chars = text.char_indices().peekable();
-    while let Some((start, c)) = chars.next() {
+    let mut at = 0;
+    while let Some(c) = char_at(text, at) {
+        let start = at;
+        at += c.len_utf8();
         if is_cjk(c) {
             if let Some(first) = pair {
                 out.words.push(Read { text: [first, c].iter().collect(), negated });
@@ -267,17 +282,16 @@ pub(crate) fn read(text: &str) -> Reading {
         }
         pair = None;
         if c.is_alphanumeric() || c == '_' {
-            let mut end = start + c.len_utf8();
-            while let Some((at, next)) = chars.peek().copied() {
-                let apostrophe = matches!(next, '\'' | '’')
-                    && text.get(at + next.len_utf8()..).is_some_and(|r| r.starts_with(['t', 'T']));
+            while let Some(next) = char_at(text, at) {
+                let after = at + next.len_utf8();
+                let apostrophe =
+                    matches!(next, '\'' | '’') && matches!(text.as_bytes().get(after), Some(b't' | b'T'));
                 if is_cjk(next) || !(next.is_alphanumeric() || next == '_' || apostrophe) {
                     break;
                 }
-                end = at + next.len_utf8();
-                chars.next();
+                at = after;
             }
-            let raw = text.get(start..end).unwrap_or("");
+            let raw = text.get(start..at).unwrap_or("");
             let mut word = if raw.is_ascii() {
                 let mut word = CompactString::from(raw);
                 word.make_ascii_lowercase();
@@ -331,9 +345,7 @@ pub(crate) fn read(text: &str) -> Reading {
         if matches!(c, ',' | ';' | ':' | '.' | '(' | ')' | '—' | '–' | '，' | '。' | '；' | '！' | '!' | '?')
         {
             let inside_token = matches!(c, '.' | ':' | ',')
-                && chars
-                    .peek()
-                    .is_some_and(|(_, next)| next.is_alphanumeric() || *next == ':' || *next == '/');
+                && char_at(text, at).is_some_and(|next| next.is_alphanumeric() || next == ':' || next == '/');
             if !inside_token {
                 negated = false;
                 clause = out.words.len();
@@ -470,7 +482,8 @@ impl<'t> Unit<'t> {
         *self.may_negate.get_or_init(|| may_negate(self.text))
     }
 
-    fn reading(&self) -> &Reading {
+    /// Its words with their polarity, read when somebody asks.
+    pub(crate) fn reading(&self) -> &Reading {
         self.reading.get_or_init(|| read(self.text))
     }
 }

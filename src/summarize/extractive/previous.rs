@@ -14,7 +14,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Longest list line kept in one piece, in characters.
 const WHOLE: usize = 2 * lines::LONGEST;
 
-/// Lines of the earlier summaries of a session, keyed by their text without label, from which alone follows what is kept here.
+/// Lines of the earlier summaries of a session, keyed by their clean text, from which alone follows what is kept here.
 /// Most lines stand in the next summary again, and in that of the other layout.
 #[derive(Debug, Default)]
 pub(super) struct Memory(Mutex<FxHashMap<Box<str>, Known>>);
@@ -114,11 +114,12 @@ fn push(
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, text),
     };
-    if !memory.contains_key(text) {
-        memory.insert(text.into(), Known::new(without_stop(&lines::clean_cut(text, WHOLE))));
+    let clean = lines::clean_cut(text, WHOLE);
+    let clean = without_stop(&clean);
+    if !memory.contains_key(clean) {
+        memory.insert(clean.into(), Known::new(clean));
     }
-    let Some(seen) = memory.get(text).filter(|seen| seen.content) else { return };
-    let clean = &*seen.body.text;
+    let Some(seen) = memory.get(clean).filter(|seen| seen.content) else { return };
     let kind = kind.unwrap_or(match (mark, section) {
         (Mark::Open, _) => Kind::Todo,
         (Mark::Closed, _) => Kind::Done,
