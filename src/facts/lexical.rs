@@ -10,8 +10,8 @@
 //!   and no cap is needed.
 //! * **error**: compiler or linter code with message, exception with message, panic, failing test, `fatal:`/`error:` line
 //!   of a program, else the reason a failed command gives; the message of a call that the agent's tool refused. From
-//!   results of what runs something (never from files shown, listings, searches) and from what the user pastes, code
-//!   blocks included; agent prose only when it names exception and message. Totals are no errors, nor is what a
+//!   results of what runs something (never from files shown, listings, searches) and from what user or agent paste, code
+//!   blocks of output included; inside a sentence only exception and message together. Totals are no errors, nor is what a
 //!   person declined.
 //! * **identifier**: URL; UUID; hex of 8 or more with a letter and a digit; commit (7 or more, also the one a `git commit`
 //!   of the agent made); ticket key; version (with one dot only after what has versions); port; environment variable;
@@ -100,18 +100,23 @@ impl Collector {
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
             let unit_text = sentences::strip_marker(unit);
-            for (from, to) in matching::sentences(unit_text) {
-                let sentence = unit_text.get(from..to).unwrap_or("");
+            let sentences = matching::sentences(unit_text);
+            let sentences = sentences.iter().filter_map(|(from, to)| unit_text.get(*from..*to));
+            // Who writes no full stops ends sentences with the line.
+            let stops = unit_text.trim_end().ends_with(['.', ':', ',', '。']) || unit_text.contains("\n  ");
+            let chats = author == Author::User && !stops;
+            let lines = sentences.flat_map(|it| it.split(|c| chats && c == '\n'));
+            for sentence in lines.map(str::trim).filter(|line| !line.is_empty()) {
                 let plain = Plain::new(sentence);
                 if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
                 let offered = offer.as_deref().filter(|_| place < 2);
-                if sentences::is_decision(&plain, author, offered) {
+                let left = offered.map(|text| sentences::Offer { text, first: place == 0 });
+                if sentences::is_decision(&plain, author, left) {
                     self.sentence(FactClass::Decision, sentence, author, at);
                 }
-                if author == Author::User
-                    && !offered.is_some_and(|offer| sentences::only_answers(&plain, offer))
+                if author == Author::User && !left.is_some_and(|offer| sentences::only_answers(&plain, offer))
                 {
                     request.consider(&plain, sentence);
                 }
@@ -179,6 +184,13 @@ impl Collector {
             match shell {
                 Some(_) => found = errors::reasons(&result.text),
                 None => found.extend(errors::refusal(&result.text)),
+            }
+        }
+        if failed && shell.is_some() && !shows {
+            for error in errors::named_lines(&result.text) {
+                if !found.iter().any(|known| known.value.contains(&error.value)) {
+                    found.push(error);
+                }
             }
         }
         errors::merge(&mut found);
@@ -422,6 +434,18 @@ fn offer(text: &str) -> Option<String> {
         "i’d ",
         "either ",
         "choice",
+        "your pick",
+        "your call",
+        "up to you",
+        "two ways",
+        "two options",
+        "two possibilities",
+        "we could ",
+        "i can ",
+        "both look",
+        "请选择",
+        "也可以",
+        "どちら",
         "tell me if",
         "let me know",
         "ですか",

@@ -65,6 +65,48 @@ static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
             "undefined reference",
             "(fail)",
             "rspec ./",
+            "FATAL",
+            "Fatal",
+            "(SEGFAULT)",
+            "(Timeout)",
+            "ould not find",
+            "***ERROR***",
+            "i/o timeout",
+            "onnection refused",
+            "onnection reset",
+            "No such file or directory",
+            "is invalid: ",
+            "Traceback (",
+            "e: file:",
+            "ERR_PNPM",
+            "curl: (",
+            "rejected] ",
+            "No rule to make",
+            "cannot find -l",
+            "** (",
+            ") test ",
+            ".rb:",
+            "Can't locate ",
+            "ORA-",
+            "SQLSTATE[",
+            "nginx: [",
+            "#test_",
+            " [E]",
+            "Invalid read",
+            "Invalid write",
+            "definitely lost",
+            "(core dumped)",
+            "E: ",
+            "Undefined control",
+            "Module not found",
+            "symbol(s) not",
+            "undefined symbol",
+            "Invalid: ",
+            "Operation: ",
+            "DoesNotExist: ",
+            "Unavailable: ",
+            "has not been read",
+            "matches of the string",
         ])
         .ok()
 });
@@ -75,7 +117,7 @@ static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 });
 static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
     )
 });
 static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -85,7 +127,7 @@ static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.
 static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
     pattern(
-        r"^(?:\S+?:[0-9]+(?::[0-9]+)?: )?((?:fatal )?error|fatal|Error|ERROR|FATAL|fatal error|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)",
+        r#"^(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
     )
 });
 // The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
@@ -125,6 +167,18 @@ static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
         r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
     )
 });
+// `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
+static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp) \S+: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
+    )
+});
+// What editing tools of agents say when they refuse.
+static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^((?:String to replace not found in file|Found [0-9]+ matches of the string to replace|File has not been read yet|File has been (?:unexpectedly )?modified|(?:The )?old_?str(?:ing)? (?:was )?not found|No replacement was performed|Could not find the exact text).*)$",
+    )
+});
 static DENIED: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^(?:.*: )?(?:cannot [a-z ]+)?(\S+): Permission denied$"));
 static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
@@ -135,6 +189,23 @@ static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
+// Tools that say in a form of their own what failed: kotlinc, Maven, pnpm, MySQL, Redis, curl, git, make, linkers, PHP, R,
+// Perl, Oracle, PDO, nginx, pyright, Dart, valgrind, ssh, apt, LaTeX, esbuild, webpack.
+static TOOLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found).+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
+    )
+});
+// ExUnit, XCTest, minitest, Dart, Pest, jest without a suite.
+static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:\s+[0-9]+\) test (.+) \([A-Z]\S*\)|Test Case '(-\[\S+ \w+\]|\S+)' failed.*|(\w+#test_\w+)(?: \[.+\])?:?|[0-9:]+ \+[0-9]+(?: ~[0-9]+)? -[0-9]+: (.+) \[E\]|\s*FAILED\s+(\S+ > .+?)(?:\s{2,}.*)?|  ● (\S.+))$",
+    )
+});
+// Elixir and Ruby name the exception in brackets.
+static BRACKETED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^(?:\s*\*\* \(([A-Z][\w.]*)\) (.+)|\S+\.rb:[0-9]+:in [`'].+': (.+) \(([A-Z][\w:]*)\))$")
+});
 static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$|^(?:\S*/)?(?:ba|da|z|a)?sh: (?:[0-9]+: |line [0-9]+: )?(\S+): not found$",
@@ -237,7 +308,16 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
         let next = lines.next().unwrap_or("");
         let line = strip_ansi(line);
-        let line = without_clock(&line);
+        let line = without_clock(without_box(&line));
+        // A traceback of Python ends with the exception, whatever that is called.
+        if line.ends_with("Traceback (most recent call last):") {
+            if let Some(found) = raised(text.get(start..).unwrap_or(""))
+                && !out.contains(&found)
+            {
+                out.push(found);
+            }
+            continue;
+        }
         // The summary line of pytest names the test and its exception.
         if let Some(found) = captures(&PYTEST, line).and_then(|it| it.get(2))
             && let Some(found) = strong(found.as_str())
@@ -252,6 +332,21 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
         }
     }
     out
+}
+
+static RAISED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S.*)"));
+
+/// The exception at the end of a traceback: its first line that is not set in.
+fn raised(traceback: &str) -> Option<Found> {
+    const MOST_LINES: usize = 200;
+    let line = traceback
+        .lines()
+        .skip(1)
+        .take(MOST_LINES)
+        .find(|line| !line.starts_with([' ', '\t']) && !line.is_empty())?;
+    let found = captures(&RAISED, line.trim_end())?;
+    classed(found.get(1)?.as_str(), found.get(2)?.as_str())
 }
 
 /// What a command that failed gives as the reason, where [`in_output`] knows no line of it: linters' codes, else the
@@ -337,37 +432,175 @@ fn whole(message: &str) -> Found {
     Found { value: head, other: Vec::new(), label: None, test: false }
 }
 
-/// Errors in prose: what the user pastes is read like output, what the agent writes only when it names exception and
-/// message.
+/// Errors in prose: what is pasted, in a fence or on a line of its own, is read like output; inside a sentence exception
+/// and message must be named.
 pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
+    let mut push = |found: Found| {
+        if !out.contains(&found) {
+            out.push(found);
+        }
+    };
+    let fences: Vec<(usize, usize, bool)> = super::fences(text)
+        .into_iter()
+        .map(|(start, end)| (start, end, shows_output(text.get(start..end).unwrap_or(""))))
+        .collect();
+    for (start, end, _) in fences.iter().filter(|(_, _, shows)| *shows) {
+        pasted(text.get(*start..*end).unwrap_or("")).into_iter().for_each(&mut push);
+    }
     for start in hinted_lines(text) {
+        let fence = fences.iter().find(|(from, to, _)| (*from..*to).contains(&start));
+        if fence.is_some_and(|(_, _, shows)| *shows) {
+            continue;
+        }
         let mut lines = text.get(start..).unwrap_or("").lines();
         let line = lines.next().unwrap_or("");
         if line.len() > 2_000 {
             continue;
         }
         let next = lines.next().unwrap_or("");
-        let bare = line.trim().trim_start_matches(['-', '*', '>', ' ']).trim_matches(['`', '*']);
+        let bare = line.trim().trim_start_matches(['-', '>', ' ']).trim_start_matches("* ").trim_matches('`');
+        let bare = bare
+            .strip_prefix("**")
+            .filter(|rest| !rest.starts_with('*'))
+            .map_or(bare, |rest| rest.trim_end_matches('*'));
+        if line.ends_with("Traceback (most recent call last):") {
+            raised(text.get(start..).unwrap_or("")).into_iter().for_each(&mut push);
+            continue;
+        }
+        if let Some(found) =
+            captures(&PYTEST, bare).and_then(|it| it.get(2)).and_then(|it| strong(it.as_str()))
+        {
+            push(found);
+        }
+        let own = read_line(line, next).or_else(|| read_line(bare, next)).or_else(|| named(bare));
         let found = match author {
-            Author::User => read_line(bare, next).or_else(|| strong(line)),
-            _ => strong(line),
+            _ if fence.is_some() && author != Author::User => strong(line),
+            Author::User => own.or_else(|| strong(line)),
+            // Marks of its own lists are no failing tests.
+            _ => own
+                .filter(|found| {
+                    !found.test || ["FAIL", "rspec ", " › ", "#test_"].iter().any(|mark| line.contains(mark))
+                })
+                .or_else(|| strong(line)),
         };
-        let found =
-            found.or_else(|| spans(line).find_map(|span| read_line(span, "").filter(|found| !found.test)));
+        let found = found.or_else(|| {
+            spans(line)
+                .find_map(|span| read_line(span, "").or_else(|| named(span)).filter(|found| !found.test))
+        });
         if let Some(found) = found
             && !denies(line)
-            && !out.contains(&found)
         {
-            out.push(found);
+            push(found);
         }
     }
     out
 }
 
+/// Does a fenced block show what a program printed? One that names a language of programs or data shows content.
+fn shows_output(block: &str) -> bool {
+    let mark = block.lines().next().unwrap_or("").trim().trim_start_matches(['`', '~']).to_ascii_lowercase();
+    matches!(
+        mark.split([' ', '{']).next().unwrap_or(""),
+        "" | "text"
+            | "txt"
+            | "console"
+            | "log"
+            | "output"
+            | "sh"
+            | "bash"
+            | "zsh"
+            | "shell"
+            | "shell-session"
+            | "terminal"
+            | "plain"
+            | "plaintext"
+            | "ansi"
+            | "powershell"
+            | "pytb"
+    )
+}
+
+/// Errors in a block of output that somebody pastes. How the run ended is not known, so a reason without the word
+/// "error" counts only where its words tell a failure.
+fn pasted(block: &str) -> Vec<Found> {
+    let mut out = in_output(block);
+    for line in block.lines().filter(|line| line.len() <= 500) {
+        let line = strip_ansi(line);
+        let line = line.trim();
+        let lint = captures(&LINT, line)
+            .filter(|_| line.contains(": "))
+            .and_then(|found| classed(found.get(1)?.as_str(), found.get(2)?.as_str()));
+        let found = lint.or_else(|| named(line));
+        let known = |found: &Found| out.iter().any(|other| other.value.contains(&found.value));
+        if let Some(found) = found.filter(|found| !known(found)) {
+            out.push(found);
+        }
+    }
+    if out.is_empty() {
+        out.extend(
+            block
+                .lines()
+                .filter(|line| line.len() <= 500 && FAILURES.iter().any(|words| line.contains(words)))
+                .filter_map(|line| Some(captures(&REASON, line.trim())?.get(1)?.as_str().to_owned()))
+                .filter(|reason| !is_total(reason))
+                .map(|reason| whole(&reason))
+                .next(),
+        );
+    }
+    merge(&mut out);
+    out
+}
+
+/// Words of a reason that tell that something failed.
+const FAILURES: &[&str] = &[
+    "No such file",
+    "annot ",
+    "ould not ",
+    "nable to ",
+    "denied",
+    "refused",
+    "not found",
+    "not permitted",
+    "does not exist",
+    "doesn't exist",
+    "timed out",
+    "nvalid ",
+    "in use",
+    "already exists",
+    "unreachable",
+    "not recognized",
+    "unrecognized",
+    "unknown option",
+    "illegal option",
+    "disk full",
+    "No space left",
+    "ermission",
+    "failed",
+];
+
+/// Lines of the form `prog: error: message` in the output of a run that failed.
+pub(in crate::facts) fn named_lines(output: &str) -> Vec<Found> {
+    hinted_lines(output)
+        .filter_map(|start| output.get(start..)?.lines().next())
+        .filter(|line| !line.starts_with("npm "))
+        .filter_map(|line| named(strip_ansi(line).trim_end()))
+        .collect()
+}
+
+/// `prog: error: message` and what the agent's own tools say when they refuse: named as errors wherever they stand alone.
+fn named(line: &str) -> Option<Found> {
+    if let Some(found) = captures(&REFUSED, line) {
+        return Some(whole(found.get(1)?.as_str()));
+    }
+    let found = captures(&PROGRAM, line)?;
+    let message = found.iter().skip(1).flatten().next()?.as_str();
+    (!is_total(message) && message.len() >= 12).then(|| whole(message))
+}
+
 /// Code spans of a line that are long enough to be a message with its class.
 fn spans(line: &str) -> impl Iterator<Item = &str> {
-    line.split('`').skip(1).step_by(2).filter(|span| span.len() >= 12 && span.contains(": "))
+    line.split('`').skip(1).step_by(2).filter(|span| span.len() >= 12 && span.contains(' '))
 }
 
 /// "no errors were found", "without errors", "0 errors".
@@ -440,6 +673,12 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = captures(&PYTEST, line) {
         return Some(test(found.get(1)?.as_str()));
     }
+    // rspec says below what failed which example that was.
+    if let Some((_, name)) =
+        line.trim_start().strip_prefix("rspec ./").and_then(|rest| rest.split_once(" # "))
+    {
+        return Some(test(name.trim()));
+    }
     if let Some(found) = captures(&FAILING, line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
@@ -507,6 +746,26 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             test: false,
         });
     }
+    if let Some(found) = captures(&BRACKETED, line) {
+        let class = found.get(1).or_else(|| found.get(4))?.as_str();
+        return classed(class, found.get(2).or_else(|| found.get(3))?.as_str());
+    }
+    if let Some(found) = captures(&EXAMPLES, line) {
+        let name = found.iter().skip(1).flatten().next()?.as_str().trim();
+        let suite = ["Console", "Test suite failed", "Cannot log"].iter().any(|it| name.starts_with(it));
+        return (!suite).then(|| test(name));
+    }
+    if let Some(found) = captures(&TOOLS, line) {
+        let message = found.iter().skip(1).flatten().next()?.as_str();
+        return (!is_total(message)).then(|| whole(message));
+    }
+    // CMake and GHC say on the next line what it is.
+    let told = line.starts_with("CMake Error at ") && line.ends_with(':')
+        || line.ends_with(": error:")
+        || line.contains(": error: [GHC-");
+    if told && next.trim().len() >= 6 {
+        return Some(whole(next.trim().trim_start_matches('•').trim_start()));
+    }
     if let Some(found) = captures(&ERRNO, line) {
         return classed(found.get(1)?.as_str(), found.get(2)?.as_str());
     }
@@ -521,7 +780,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         }
         let class = found.get(1)?.as_str();
         // `ERROR` and `Error` are one class, `Error from server (NotFound)` is one of its own.
-        let class = if class.contains('(') { class.to_owned() } else { class.to_lowercase() };
+        let class = if class.contains(['(', '"']) { class.to_owned() } else { class.to_lowercase() };
         // The class of these is only the word "error": the message alone names it.
         return Some(Found {
             value: format!("{class}: {head}"),
@@ -587,6 +846,14 @@ fn without_clock(line: &str) -> &str {
             rest.strip_prefix(' ').unwrap_or(line)
         }
         _ => line,
+    }
+}
+
+/// A line without the frame that some programs draw on the left of what they report.
+fn without_box(line: &str) -> &str {
+    match line.strip_prefix(['│', '┃']) {
+        Some(rest) => rest.trim_start(),
+        None => line,
     }
 }
 
@@ -692,6 +959,70 @@ mod tests {
             &["ENOENT: no such file or directory, open 'x'"],
         );
         check("\u{1b}[31mTypeError: x is not a function\u{1b}[0m", &["TypeError: x is not a function"]);
+    }
+
+    #[test]
+    fn what_is_pasted_into_prose_is_output() {
+        let found = |text: &str| -> Vec<String> {
+            in_prose(text, Author::Agent).into_iter().map(|found| found.value).collect()
+        };
+        for (text, expected) in [
+            ("It stops:\n\n```\nError: bucket \"a\" not found\n```\n", "error: bucket \"a\" not found"),
+            ("```\n│ Error: Invalid index value\n│\n```", "error: Invalid index value"),
+            ("```console\n$ ls x\nls: x: No such file or directory\n```", "ls: x: No such file or directory"),
+            ("```\na.py:3:1: F401 `os` imported but unused\n```", "F401: `os` imported but unused"),
+            ("Got this:\n\nERROR:  relation \"t\" is missing\n", "error: relation \"t\" is missing"),
+            ("- ninja: error: 'a.o', needed by 'b', missing", "error: 'a.o', needed by 'b', missing"),
+            (
+                "The edit failed: `String to replace not found in file`.",
+                "String to replace not found in file",
+            ),
+            ("```\n--- FAIL: TestLease (0.01s)\n```", "TestLease"),
+            ("```\nrspec ./spec/a_spec.rb:7 # Cart adds up\n```", "Cart adds up"),
+        ] {
+            assert_eq!(found(text), [expected], "{text}");
+        }
+        for text in [
+            "```yaml\nerror: page not found\n```",
+            "```python\nraise Gone('x')  # error: gone\n```",
+            "```\nname: value\nother: thing\n```",
+            "✗ not done yet",
+            "No error: all is well",
+        ] {
+            assert_eq!(found(text), Vec::<String>::new(), "{text}");
+        }
+    }
+
+    #[test]
+    fn tools_have_forms_of_their_own() {
+        for (line, expected) in [
+            ("e: file:///a/B.kt:3:5 Unresolved reference: x", "Unresolved reference: x"),
+            (
+                "ERROR 1045 (28000): Access denied for user 'a'",
+                "ERROR 1045 (28000): Access denied for user 'a'",
+            ),
+            ("curl: (7) Failed to connect to h port 80", "curl: (7) Failed to connect to h port 80"),
+            (
+                " ! [rejected]        main -> main (fetch first)",
+                "[rejected]        main -> main (fetch first)",
+            ),
+            ("** (ArgumentError) no such key", "ArgumentError: no such key"),
+            ("a.rb:3:in `b': undefined method `c' (NoMethodError)", "NoMethodError: undefined method `c'"),
+            ("CartTest#test_adds_up [a_test.rb:9]:", "CartTest#test_adds_up"),
+            ("std::logic_error: no lease", "std::logic_error: no lease"),
+            ("ORA-00942: table or view does not exist", "ORA-00942: table or view does not exist"),
+            ("a.c:3:5: runtime error: shift of 9", "runtime error: shift of 9"),
+        ] {
+            check(line, &[expected]);
+        }
+        check(
+            "Traceback (most recent call last):\n  File \"a.py\", line 3\n    f()\nstore.lease.Expired: lease 7 is over",
+            &["store.lease.Expired: lease 7 is over"],
+        );
+        check(
+            "CMake Error at CMakeLists.txt:3 (find_package):\n  Could not find Zlib",
+            &["Could not find Zlib"],
+        );
     }
 
     #[test]

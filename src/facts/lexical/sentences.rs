@@ -13,7 +13,7 @@ use phrases::{List, Said};
 use std::cell::OnceCell;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
-pub(in crate::facts) use decision::{is_decision, only_answers};
+pub(in crate::facts) use decision::{Offer, is_decision, only_answers};
 pub(in crate::facts) use request::{announces, asks, is_assent};
 
 /// A unit without its list marker, heading marks and emphasis.
@@ -155,7 +155,7 @@ impl<'s> Plain<'s> {
 
     /// No verb form that makes a statement, no subject.
     fn is_elliptical(&self) -> bool {
-        words(&self.lower).take(15).count() <= 14 && !has_word(&self.lower, STATES)
+        words(&self.lower).take(17).count() <= 16 && !has_word(&self.lower, STATES)
     }
 
     /// Questions, offers, guesses, quotations.
@@ -163,22 +163,23 @@ impl<'s> Plain<'s> {
         let end = self.sentence.trim_end_matches(['"', '\'', ')', '”', ' ', '*', '_']);
         self.says(List::Open)
             || end.ends_with(['?', '？', '呢', 'か', '么'])
-            || starts_with_any(
-                &self.lower,
-                &[
-                    "could ",
-                    "can ",
-                    "would ",
-                    "should ",
-                    "why ",
-                    "what ",
-                    "how ",
-                    "is it",
-                    "are there",
-                    "do you",
-                    "does ",
-                ],
-            )
+            || !starts_with_any(&self.lower, &["what i don't want", "what we don't want"])
+                && starts_with_any(
+                    &self.lower,
+                    &[
+                        "could ",
+                        "can ",
+                        "would ",
+                        "should ",
+                        "why ",
+                        "what ",
+                        "how ",
+                        "is it",
+                        "are there",
+                        "do you",
+                        "does ",
+                    ],
+                )
     }
 }
 
@@ -493,7 +494,7 @@ fn looks_like_data(sentence: &str) -> bool {
 }
 
 /// Words of a lower-case text: letters, digits, `_` and inner apostrophes.
-fn words(lower: &str) -> impl Iterator<Item = &str> {
+fn words(lower: &str) -> impl DoubleEndedIterator<Item = &str> {
     lower.split(|c: char| !(c.is_alphanumeric() || c == '\'' || c == '_')).filter(|word| !word.is_empty())
 }
 

@@ -179,6 +179,8 @@ pub(super) const PARAMETERS: &[&str] = &[
     "line-height",
     "border-radius",
     "replication",
+    "burst",
+    "parallel",
 ];
 
 /// Words that may precede `:` or `=` and a number without naming a parameter.
@@ -318,8 +320,13 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
         // A chain `3 to 5` gives the last; all of it belongs to the key.
         let Some((number, former)) = numbers.last() else { continue };
         let Some(key) = key_at(unit, start, end) else { continue };
+        // A number with a unit that the key does not bind stands for itself.
+        let bound = binds(unit, start, end, number);
+        if !bound && !number.unit.is_empty() && numbers.len() == 1 && !*former {
+            continue;
+        }
         taken.extend(numbers.iter().map(|(number, _)| (number.start, number.end)));
-        if *former || !binds(unit, start, end, number) || negligible(unit, number) || supposed(unit, number) {
+        if *former || !bound || negligible(unit, number) || supposed(unit, number) {
             continue;
         }
         out.push(Found { key: Some(key), number: unplaced(number), phrases: Vec::new() });
@@ -352,7 +359,13 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
 
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?)\b",
+        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
+    )
+});
+/// "Max in flight is 64", "zstd level 3": a limit with its name, a grade.
+static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?i)\b((?:max(?:imum)?|min(?:imum)?)(?: [a-z-]+){0,3}?(?: is| of|:)? ?|(?:compression|zstd|gzip|brotli|optimi[sz]ation|zoom|isolation|log) level(?: is| of|:)? )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:contrast|ratio|aspect)(?: [a-z]+){0,3}? )([0-9]+(?:\.[0-9]+)?:[0-9]+)\b|\b(at least |at most )([0-9]+(?:\.[0-9]+)?:1)\b",
     )
 });
 static RATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -391,7 +404,10 @@ impl Told {
     /// Looks for the words that limits, rates and codes are told by: what [`LIMIT`], [`RATE`] and [`CODE`] match holds
     /// one of their words.
     fn in_text(unit: &str) -> Self {
-        const LIMITS: &[&str] = &["most", "least", "up to", "more", "less", "fewer", "max", "min", "limit"];
+        const LIMITS: &[&str] = &[
+            "most", "least", "up to", "more", "less", "fewer", "max", "min", "limit", " as ", "default",
+            "level", "contrast", "ratio", "aspect",
+        ];
         const RATES: &[&str] = &[
             " second", " minute", " hour", " day", " host", " user", " client", " worker", " process",
             " request", " attempt", " run",
@@ -431,6 +447,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     let mut out = Vec::new();
     let told = Told::in_text(unit);
     let limit = LIMIT.as_ref().filter(|_| told.limit);
+    let named = NAMED.as_ref().filter(|_| told.limit);
     let rate = RATE.as_ref().filter(|_| told.rate);
     let code = CODE.as_ref().filter(|_| told.code);
     let money = MONEY.as_ref().filter(|_| told.money);
@@ -450,7 +467,8 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         }
     };
     for found in limit.into_iter().flat_map(|limit| limit.captures_iter(unit)) {
-        let (Some(number), Some(noun)) = (found.get(1).or(found.get(3)), found.get(2).or(found.get(4)))
+        let (Some(number), Some(noun)) =
+            (found.get(1).or(found.get(3)).or(found.get(5)), found.get(2).or(found.get(4)).or(found.get(6)))
         else {
             continue;
         };
@@ -461,11 +479,27 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         // "Max 2 in flight": no noun follows.
         let whole = found.get(0).map_or("", |whole| whole.as_str());
         let phrase = if super::is_stop(&noun.as_str().to_ascii_lowercase()) {
+            // "5 as the default" is whole.
             whole.strip_suffix(noun.as_str()).unwrap_or(whole).trim_end().to_owned()
         } else {
             format!("{} {}", number.as_str(), noun.as_str())
         };
         push(number.start(), number.end(), number.as_str(), vec![phrase]);
+    }
+    for found in named.into_iter().flat_map(|named| named.captures_iter(unit)) {
+        let pairs = [(1, 2), (3, 4), (5, 6)];
+        let Some((_, number)) = pairs.iter().find_map(|(key, at)| Some((found.get(*key)?, found.get(*at)?)))
+        else {
+            continue;
+        };
+        let digits = number.as_str();
+        if !digits.contains(':')
+            && matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty())
+        {
+            continue;
+        }
+        let phrase = found.get(0).map_or("", |whole| whole.as_str()).to_owned();
+        push(number.start(), number.end(), digits, vec![phrase]);
     }
     for found in rate.into_iter().flat_map(|rate| rate.captures_iter(unit)) {
         let (Some(number), Some(rate)) = (found.get(1), found.get(2)) else { continue };
@@ -706,7 +740,11 @@ fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
     if plain.is_empty() {
         // `timeout 30s`, `retry_limit 3`; but "see foo_bar 3 times".
         let word = unit.get(start..end).unwrap_or("").to_ascii_lowercase();
-        return (PARAMETERS.contains(&word.as_str()) || word.contains('_')) && !times(unit, number.end);
+        let last = word.rsplit(['-', '_', '.']).next().unwrap_or("");
+        return (PARAMETERS.contains(&word.as_str())
+            || PARAMETERS.contains(&last) && !number.unit.is_empty()
+            || word.contains('_'))
+            && !times(unit, number.end);
     }
     if between.contains([':', '=', '→', '：', '为', '是', '到', '成', 'を', 'は', 'に'])
         || between.contains("->")
@@ -718,6 +756,7 @@ fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
             word.to_ascii_lowercase().as_str(),
             "to" | "is"
                 | "of"
+                | "by"
                 | "be"
                 | "at"
                 | "set"
@@ -744,11 +783,26 @@ fn times(unit: &str, at: usize) -> bool {
 fn after_former(unit: &str, at: usize) -> bool {
     let before =
         unit.get(..at).unwrap_or("").trim_end_matches([' ', '`', '"', '~', '(']).to_ascii_lowercase();
-    ["from", "was", "were", "not", "previously", "instead of", "rather than", "originally"].iter().any(
-        |word| {
-            before.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', ',']))
-        },
-    )
+    [
+        "from",
+        "was",
+        "were",
+        "not",
+        "previously",
+        "instead of",
+        "rather than",
+        "originally",
+        "statt",
+        "anstatt",
+        "au lieu de",
+        "plutôt que",
+        "en vez de",
+        "in place of",
+    ]
+    .iter()
+    .any(|word| {
+        before.strip_suffix(word).is_some_and(|rest| rest.is_empty() || rest.ends_with([' ', '(', ',']))
+    })
 }
 
 /// "We could raise the pool size to 20", "raising it to 6000 would only hide it": no value of anything.
@@ -805,6 +859,12 @@ mod tests {
         check("it ran for 1m50s.", &["1m50s"]);
         check("max 2 in flight", &["max 2"]);
         check("We could also raise the pool size to 20.", &[]);
+        check("debounce by 150 ms", &["debounce = 150 ms"]);
+        check("`read-timeout` 45 s, not 30 s", &["read-timeout = 45 s"]);
+        check("1.5 as the default", &["1.5 as the default"]);
+        check("Max in flight is 8", &["Max in flight is 8"]);
+        check("gzip level 6 and a contrast of 3:1", &["gzip level 6", "contrast of 3:1"]);
+        check("ohne Cache statt 30 s", &[]);
     }
 
     #[test]
@@ -909,7 +969,9 @@ mod tests {
         let mut matches = 0;
         for text in samples(PIECES, 8, 10_000) {
             let told = Told::in_text(&text);
-            for (rule, told) in [(&LIMIT, told.limit), (&RATE, told.rate), (&CODE, told.code)] {
+            for (rule, told) in
+                [(&LIMIT, told.limit), (&NAMED, told.limit), (&RATE, told.rate), (&CODE, told.code)]
+            {
                 if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
                     matches += 1;
                     assert!(told, "{text}");

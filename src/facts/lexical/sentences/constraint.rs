@@ -5,25 +5,24 @@
 //! ("instead of", "X, not Y", "only", "without", "at most 3") binds in a sentence that directs.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{List, Plain, contains_any, words};
+use super::{List, Plain, contains_any, has_word, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|out of scope|hands off|(?:may|must|should|can) only|has to|have to|off[- ]limits|nothing (?:[a-z]+ )??(?:is allowed|may|must|should)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|what (?:it is|they are)|(?:below|under|within) [0-9]\S*|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep|no longer)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|(?:is|are) to (?:stay|remain|be [a-z]+ed)|out of scope|hands off|taboo|(?:may|must|should|can) only|(?:may|can|must|shall|will) never|(?:will|can) not be|(?:that|this|it) (?:must|should) not|what (?:i|we) (?:don't|do not) want|has to|have to|off[- ]limits|nothing (?:[a-z]+ )??(?:is allowed|may|must|should)|nothing else(?:$|[.,;!]| (?:in|on|to|from|for|here|there|please)\b)|nothing (?:goes|gets|leaves|ships|is [a-z]+ed) .*\b(?:until|before|without|unless)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|what (?:it is|they are)|(?:below|under|within) [0-9]\S*|the same|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
     )
 });
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|above|within|max(?:imum)?(?: of)?|up to|under|below) [0-9]|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
+        r"\b(?:at most|at least|no more than|not more than|no less than|no longer than|exceed|above|within|max(?:imum)?(?: of)?|up to|under|below|less than|fewer than) (?:[0-9]|an? (?:second|minute|hour|day|megabyte|gigabyte)\b|one\b|two\b|three\b|four\b|five\b|ten\b|half\b|once\b|twice\b)|\b[0-9]\S*(?: \S+)? (?:at most|at least|max|or less|or fewer)\b|\bno (?:larger|bigger|slower|later|longer) than\b",
     )
 });
 /// "12m, not 20m".
 static CORRECTS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[0-9]\S*(?: \S+)?, not [0-9]"));
-static WITHOUT: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"\bwithout (?:[a-z]+ing|an?y?|the|new|extra)\b"));
+static WITHOUT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bwithout [a-z]|\bwith no [a-z]"));
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:,| -) not \S| and not (?:in|on|at|by|with|from|for) \S|\b(?:instead of|rather than) \S|\bnothing else\b|\bas[- ]is\b",
+        r"(?:,| -|,? but) not \S|\bnot (?:before|until) | and not (?:in|on|at|by|with|from|for) \S|\b(?:instead of|rather than) \S|(?:,| und) nicht (?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus) |\b(?:statt|anstatt) \S|\b(?:plutôt que|au lieu de|en vez de|en lugar de) |\bnothing else\b|\bas[- ]is\b",
     )
 });
 
@@ -35,6 +34,9 @@ pub(super) const MODALS: &[&str] = &[
     "may not",
     "can only",
     "may only",
+    "never",
+    "will not be",
+    "can not be",
     "not allowed",
     "forbidden",
     "prohibited",
@@ -45,6 +47,9 @@ pub(super) const MODALS: &[&str] = &[
     "not to ",
     "out of scope",
     "hands off",
+    "are to ",
+    "is to ",
+    "taboo",
     "has to",
     "have to",
     "off-limits",
@@ -73,9 +78,19 @@ pub(super) const LIMITS: &[&str] = &[
     "without ",
     ", not ",
     "- not ",
+    "but not ",
+    "not before ",
+    "not until ",
+    "with no ",
     " and not ",
     "instead of ",
     "nothing else",
+    " nicht ",
+    "statt ",
+    "plutôt que",
+    "au lieu de",
+    "en vez de",
+    "en lugar de",
     "as-is",
     "as is",
     "only",
@@ -92,14 +107,85 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
         return false;
     }
     let binds = cjk_constraint(sentence)
+        || foreign(plain)
         || !plain.says(List::Lifting)
-            && (plain.clauses().any(orders)
+            && (plain
+                .clauses()
+                .any(|clause| orders(clause) && !(clause.starts_with("only ") && reports(&plain.lower)))
                 || plain.clauses().next().is_some_and(excludes)
                 || obliges(plain)
                 || plain.has_form(List::Limits, &CORRECTS)
                 || limits(plain) && plain.directs())
             && !plain.says(List::Reported);
     binds && !quoted(sentence)
+}
+
+static FOREIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"\b(?:darf|dürfen|sollen?|soll|muss|müssen) (?:[^ ]+ ){0,6}?(?:nicht|nie|niemals|kein|keine|keinen|nur|immer|bleiben|unverändert|mindestens|höchstens)\b|^(?:bitte )?(?:nicht|nie|niemals|keine?[nrs]?|nur|immer|höchstens|mindestens|maximal) \S|\b(?:niemals|auf keinen fall|unbedingt)\b|\b(?:höchstens|mindestens|maximal) [0-9]|\bohne (?:[^ ]+ ){1,5}zu\b|^(?:lass|lasst|ändere?|änder|benutze?|verwende|nimm|fass) .*\b(?:nicht|keine?n?|nur|unverändert|unberührt)\b|\bne (?:[^ ]+ ){1,3}?(?:jamais|rien)\b|^ne (?:[^ ]+ )pas\b|\bne (?:doit|doivent|peut|peuvent|faut) (?:pas|plus|jamais)\b|\bn'[^ ]+ (?:pas|jamais|rien)\b .*!|\b(?:doit|doivent) (?:rester|toujours|absolument|être)\b|\b(?:au plus|au maximum|au moins) [0-9]|^(?:toujours|jamais|uniquement|seulement|pas de) \S|\b(?:uniquement|surtout pas)\b|\bno (?:debe|deben|puede|pueden|se debe|hay que)\b|\b(?:debe|deben) (?:quedar|seguir|ser|estar|permanecer)\b|^(?:por favor,? )?no (?:toques?|cambies?|modifiques?|uses?|borres?|añadas?|agregues?|elimines?|hagas?|rompas?|subas?|publiques?|mezcles?|metas?)\b|\bnunca\b|^(?:siempre|solo|sólo|nada de|solamente) \S|\b(?:como máximo|como mínimo|al menos|a lo sumo) [0-9]|\bsin [a-z]+(?:ar|er|ir)(?:l[oa]s?)? ",
+    )
+});
+
+/// The words that bind in German, French and Spanish. A report in them ("es muss ein Fehler sein") is not meant.
+pub(super) const FOREIGN_HINTS: &[&str] = &[
+    "darf",
+    "dürfen",
+    "soll",
+    "muss",
+    "müssen",
+    "nicht",
+    "nie",
+    "kein",
+    "nur",
+    "immer",
+    "höchstens",
+    "mindestens",
+    "maximal",
+    "auf keinen fall",
+    "unbedingt",
+    "ohne",
+    "unverändert",
+    "unberührt",
+    "ne ",
+    "n'",
+    "doit",
+    "doivent",
+    "au plus",
+    "au maximum",
+    "au moins",
+    "toujours",
+    "jamais",
+    "uniquement",
+    "seulement",
+    "pas de",
+    "surtout pas",
+    "no ",
+    "debe",
+    "nunca",
+    "siempre",
+    "solo",
+    "sólo",
+    "nada de",
+    "solamente",
+    "como m",
+    "al menos",
+    "a lo sumo",
+    "sin ",
+];
+
+fn foreign(plain: &Plain<'_>) -> bool {
+    // A sentence of these languages has one of their small words.
+    const SMALL: &[&str] = &[
+        "der", "die", "das", "den", "dem", "und", "nicht", "ein", "eine", "keine", "bitte", "pro", "für",
+        "im", "le", "la", "les", "des", "du", "pas", "jamais", "et", "dans", "que", "el", "los", "las",
+        "del", "por", "en", "un", "una", "y",
+    ];
+    plain.has_form(List::Foreign, &FOREIGN)
+        && has_word(&plain.lower, SMALL)
+        && !contains_any(
+            &plain.lower,
+            &["ein fehler sein", "muss an ", "doit être un bug", "debe ser un", "nie funktioniert"],
+        )
 }
 
 /// A clause that begins with a binding word, as an order.
@@ -314,6 +400,26 @@ fn limits(plain: &Plain<'_>) -> bool {
     (only || is(&CONTRAST) || is(&LIMIT) || is(&WITHOUT)) && !past(lower)
 }
 
+/// "I get a crash since Monday, only on Android 8": tells what goes wrong.
+fn reports(lower: &str) -> bool {
+    matches!(words(lower).next(), Some("i" | "it" | "they" | "there" | "happens"))
+        || words(lower).take(8).any(|word| {
+            matches!(
+                word,
+                "crash"
+                    | "crashes"
+                    | "fails"
+                    | "failed"
+                    | "hangs"
+                    | "happens"
+                    | "broken"
+                    | "red"
+                    | "bug"
+                    | "error"
+            )
+        })
+}
+
 /// Tells what happened.
 fn past(lower: &str) -> bool {
     let first = words(lower).next().unwrap_or("");
@@ -413,6 +519,18 @@ fn cjk_constraint(sentence: &str) -> bool {
         "最多",
         "始终使用",
         "避免",
+        "只对",
+        "只在",
+        "仅",
+        "保持原样",
+        "保持不变",
+        "原样不动",
+        "不动",
+        "不得超过",
+        "以内",
+        "不许",
+        "绝不",
+        "不重试",
     ];
     let ja = [
         "しないで",
@@ -436,13 +554,24 @@ fn cjk_constraint(sentence: &str) -> bool {
         "厳禁",
         "変更しない",
         "してください。ただし",
+        "までに",
+        "回まで",
+        "以内",
+        "以下に",
+        "触らない",
+        "そのままに",
+        "のままで",
+        "にだけ",
+        "だけで",
+        "禁止",
     ];
     let ko = ["하지 마", "하지 말", "반드시", "절대", "금지", "만 사용"];
     // "按字符，不是字节": one thing and not the other.
     if contains_any(sentence, &[",不是", "、不是", "而不是", "ではなく"]) {
         return true;
     }
-    let report = ["不能运行", "不能工作", "为什么不能", "不能用了", "不要紧", "不能正常"];
+    let report =
+        ["不能运行", "不能工作", "为什么不能", "不能用了", "不要紧", "不能正常", "だけで起", "だけで発生"];
     (contains_any(sentence, &zh)
         || contains_any(sentence, &ja)
         || contains_any(sentence, &ko)
@@ -501,5 +630,6 @@ pub(super) fn forms() -> Vec<(List, &'static LazyLock<Option<Regex>>)> {
         (List::Limits, &CORRECTS),
         (List::Limits, &WITHOUT),
         (List::Limits, &CONTRAST),
+        (List::Foreign, &FOREIGN),
     ]
 }

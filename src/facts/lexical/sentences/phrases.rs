@@ -4,7 +4,7 @@
 //! holds a phrase of its list, so a sentence without one needs no search.
 
 use super::super::LazyLock;
-use super::constraint::{LIFTING, LIMITS, MODALS, REPORTS};
+use super::constraint::{FOREIGN_HINTS, LIFTING, LIMITS, MODALS, REPORTS};
 use super::decision::{
     CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS, REASON_HINTS,
     STEPS, UNSETTLED, USER_CHOICE_HINTS, VERDICT_HINTS,
@@ -36,6 +36,7 @@ pub(super) enum List {
     Placed,
     Default,
     Person,
+    Foreign,
 }
 
 const LISTS: &[(List, &[&str])] = &[
@@ -59,6 +60,7 @@ const LISTS: &[(List, &[&str])] = &[
     (List::Placed, PLACED_HINTS),
     (List::Default, DEFAULT_HINTS),
     (List::Person, PERSON_HINTS),
+    (List::Foreign, FOREIGN_HINTS),
 ];
 
 /// The lists of which a text holds a phrase.

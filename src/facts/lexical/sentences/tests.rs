@@ -98,7 +98,9 @@ fn decisions_settle() {
 
 #[test]
 fn forms_of_a_decision() {
-    let user = |text: &str, offer: Option<&str>| is_decision(&Plain::new(text), Author::User, offer);
+    let user = |text: &str, offer: Option<&str>| {
+        is_decision(&Plain::new(text), Author::User, offer.map(|text| Offer { text, first: true }))
+    };
     for text in [
         "Use 15 minutes as the cap.",
         "Make it 5.",
@@ -312,7 +314,7 @@ fn what_may_not_be_is_a_rule_and_what_may_not_happen_is_none() {
 
 #[test]
 fn an_answer_asks_for_nothing() {
-    let offer = "a) postgres\nb) redis\nwhich one?";
+    let offer = Offer { text: "a) postgres\nb) redis\nwhich one?", first: true };
     for text in ["2", "b.", "(a)"] {
         assert!(is_decision(&Plain::new(text), Author::User, Some(offer)), "{text}");
         assert!(!is_decision(&Plain::new(text), Author::User, None), "{text}");
@@ -320,4 +322,130 @@ fn an_answer_asks_for_nothing() {
     assert!(only_answers(&Plain::new("1, but roll back silently"), offer));
     assert!(!only_answers(&Plain::new("Redis, and add a test please"), offer));
     assert!(!is_decision(&Plain::new("yes, go ahead"), Author::User, Some(offer)));
+}
+
+#[test]
+fn a_part_of_the_product_is_as_it_is_for_something() {
+    let agent = |text: &str| is_decision(&Plain::new(text), Author::Agent, None);
+    for text in [
+        "Thumbnails are kept beside the originals so that a backup takes both.",
+        "The importer skips blank rows so the totals match the ledger.",
+        "Each tenant has a queue of its own, since a shared one would let one tenant starve the rest.",
+        "Dates are sent as strings, because the parser of the app is too old for numbers.",
+        "Built once per release, to avoid two different artefacts.",
+        "The mailer takes its templates from the bundle rather than from the disk.",
+        "Invoices are numbered by year and not by client.",
+        "The feed is called `stock`, not `inventory`.",
+        "I pinned the parser, as the next one drops Node 16.",
+        "Since the feed may repeat an id, I keep the first row.",
+        "I did not add an index because the table has forty rows.",
+        "I went for plain files.",
+    ] {
+        assert!(agent(text), "{text}");
+    }
+    for text in [
+        "I'll look at the mapper first so that I do not guess.",
+        "The request hangs since the pool is empty.",
+        "The parser returns an empty list instead of an error.",
+        "A query now takes 3 ms instead of 90 ms.",
+        "The problem is in the proxy, not in your code.",
+        "The loader wants a header, so it cannot read this file.",
+        "Next I'll change the form, because it has its own copy.",
+        "It has been slow ever since.",
+        "I have no opinion so far.",
+        "All is well, as expected.",
+        "I couldn't open it because the disk is read-only.",
+        "One cause may be the clock, since it would explain the gap.",
+    ] {
+        assert!(!agent(text), "{text}");
+    }
+}
+
+#[test]
+fn choices_in_other_languages() {
+    let agent = |text: &str| is_decision(&Plain::new(text), Author::Agent, None);
+    let user = |text: &str| is_decision(&Plain::new(text), Author::User, None);
+    for text in [
+        "Ich habe die Abfrage gebündelt, weil der Dienst je Anruf abrechnet.",
+        "Der Name kommt aus der Datei statt aus der Umgebung.",
+        "J'ai séparé les deux tables afin de garder l'historique.",
+        "El total se guarda en céntimos para evitar redondeos.",
+        "为了兼容旧版本，我保留了旧接口。",
+        "キーの型に文字列を使うことにしました。",
+    ] {
+        assert!(agent(text), "{text}");
+    }
+    for text in ["Nimm den Index, nicht die Sicht.", "On garde le format actuel.", "超时设为 20 秒。"] {
+        assert!(user(text), "{text}");
+    }
+    for text in
+        ["Der Test schlägt fehl, weil die Datei fehlt.", "J'ai une erreur parce que le port est pris."]
+    {
+        assert!(!agent(text), "{text}");
+    }
+}
+
+#[test]
+fn a_choice_is_answered_in_a_few_words() {
+    let text = "we can keep the old table with a view over it, or rename it now. which one?";
+    let offer = Offer { text, first: true };
+    let user = |said: &str| is_decision(&Plain::new(said), Author::User, Some(offer));
+    for said in ["old table with view", "I'd say 2", "Great, renaming it is."] {
+        assert!(user(said), "{said}");
+    }
+    for said in ["thanks a lot", "the table is broken", "which table?", "The view must stay.", "as it is."] {
+        assert!(!user(said), "{said}");
+    }
+    assert!(!is_decision(&Plain::new("old table with view"), Author::User, None));
+    assert!(only_answers(&Plain::new("old table with view"), offer));
+    assert!(!only_answers(&Plain::new("add a test for the old table"), offer));
+}
+
+#[test]
+fn settings_stand_without_a_verb() {
+    let user = |text: &str| is_decision(&Plain::new(text), Author::User, None);
+    for text in [
+        "2 MB, to be safe.",
+        "Chunks of 16 MB.",
+        "Debounce by 200 ms, please.",
+        "lease: 45 s.",
+        "Exit code 4 on an empty list.",
+        "Let's rename it to `ledger`.",
+        "We prefer tabs over a wizard.",
+    ] {
+        assert!(user(text), "{text}");
+    }
+    for text in ["Took 12 s on my machine.", "It crashed after 30 s.", "Let's see.", "lease: 45 s"] {
+        assert!(!user(text), "{text}");
+    }
+}
+
+#[test]
+fn more_words_bind() {
+    for text in [
+        "Jobs may never run twice.",
+        "Nothing gets merged before Ida has seen it.",
+        "Fix the header, nothing else please.",
+        "What I don't want is a second cache.",
+        "Release it without downtime.",
+        "Ship it, but not before the audit.",
+        "Die Tabelle darf nicht wachsen.",
+        "Höchstens 3 Versuche pro Auftrag.",
+        "Ne modifie jamais les fichiers générés.",
+        "No toques los tests de pagos.",
+        "El fichero debe quedar igual en el servidor.",
+        "只对新用户启用。",
+        "再試行は 2 回まで。",
+    ] {
+        assert!(is_constraint(&Plain::new(text)), "{text}");
+    }
+    for text in [
+        "I get a blank page, only in Firefox.",
+        "What is the limit?",
+        "Der Test läuft auf meinem Rechner.",
+        "No idea why.",
+        "Safari だけで起きます。",
+    ] {
+        assert!(!is_constraint(&Plain::new(text)), "{text}");
+    }
 }
