@@ -464,14 +464,14 @@ fn facts_agree_with_the_labels() {
 /// As [`REACHED`], on messages of dialogues; and below, on those kept for the end.
 const REACHED_MESSAGES: [(&str, f64, f64); 5] = [
     ("constraint", 0.95, 0.95),
-    ("decision", 0.95, 0.90),
+    ("decision", 0.95, 0.80),
     ("error", 0.95, 0.95),
     ("request", 0.90, 0.95),
     ("value", 0.95, 0.95),
 ];
 const KEPT_MESSAGES: [(&str, f64, f64); 5] = [
     ("constraint", 0.95, 0.75),
-    ("decision", 0.85, 0.65),
+    ("decision", 0.90, 0.55),
     ("error", 0.95, 0.75),
     ("request", 0.90, 0.90),
     ("value", 0.95, 0.90),

@@ -5,7 +5,9 @@
 //! step settles nothing.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern, values};
-use super::{List, OBLIGES, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, words};
+use super::{
+    List, OBLIGES, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, starts_with_any, words,
+};
 use crate::facts::Author;
 
 const DECIDED_FORM: &str = r"\b(?:(?:i|we)(?:'ve)? (?:chose|choose|chosen|picked|pick (?:the|an?|option)\b|went (?:with|for)|settled|opted|agree on|landed on)\b|(?:what|which) we (?:go|stick) with\b|\bwon over\b|(?:[,;] |then |so )we(?:'ll)? (?:go|stick) with\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision(?: on [^:]{2,60})?|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|(?:i|we)(?:'ve| have)? (?:also |then |now )?switch(?:ed)? (?:over |back |[a-z`]+ )?to\b|\b(?:i|we) (?:prefer|preferred|take|want) .+ over\b|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|gewählt|décidé|choisi|opté|decidido|decidimos|decidí|elegido|elegimos|optado)\b|\b(?:wir nehmen|ich nehme|nehmen wir|wir bleiben bei|on (?:garde|prend|part sur|reste sur)|nous (?:prenons|gardons)|je (?:prends|préfère)|nos quedamos con|vamos con|prefiero|ficamos com)\b)";
@@ -330,6 +332,7 @@ const STEPPING: &[&str] = &[
     "appreciate",
     "aren",
     "ask",
+    "assert",
     "assume",
     "at",
     "attempt",
@@ -337,6 +340,7 @@ const STEPPING: &[&str] = &[
     "been",
     "believe",
     "benchmark",
+    "bet",
     "bisect",
     "both",
     "browse",
@@ -345,8 +349,11 @@ const STEPPING: &[&str] = &[
     "can",
     "can't",
     "cannot",
+    "chase",
     "check",
     "cit",
+    "clean",
+    "clear",
     "clon",
     "commit",
     "compar",
@@ -354,10 +361,12 @@ const STEPPING: &[&str] = &[
     "compil",
     "confirm",
     "continue",
+    "correct",
     "could",
     "couldn",
     "curl",
     "debug",
+    "declin",
     "did",
     "disagre",
     "do",
@@ -373,11 +382,13 @@ const STEPPING: &[&str] = &[
     "explain",
     "explore",
     "fall",
+    "fan",
     "feel",
     "fell",
     "fetch",
     "find",
     "fine",
+    "finish",
     "flag",
     "forget",
     "forgot",
@@ -395,12 +406,15 @@ const STEPPING: &[&str] = &[
     "hav",
     "have",
     "heard",
+    "held",
     "hit",
+    "hold",
     "hope",
     "in",
     "inspect",
     "install",
     "intend",
+    "interrupt",
     "investigat",
     "isn",
     "kick",
@@ -409,6 +423,7 @@ const STEPPING: &[&str] = &[
     "learn",
     "like",
     "list",
+    "locat",
     "look",
     "lost",
     "may",
@@ -434,6 +449,7 @@ const STEPPING: &[&str] = &[
     "ping",
     "plan",
     "point",
+    "prepar",
     "proceed",
     "profil",
     "propos",
@@ -443,11 +459,16 @@ const STEPPING: &[&str] = &[
     "quot",
     "ran",
     "re",
+    "re-check",
+    "re-run",
     "read",
     "ready",
+    "rebuild",
     "recall",
+    "recheck",
     "recogniz",
     "recommend",
+    "refresh",
     "rel",
     "remember",
     "repli",
@@ -456,6 +477,8 @@ const STEPPING: &[&str] = &[
     "reproduc",
     "rerun",
     "restart",
+    "resum",
+    "retry",
     "review",
     "run",
     "s",
@@ -470,13 +493,16 @@ const STEPPING: &[&str] = &[
     "sorry",
     "spot",
     "start",
+    "stay",
     "stop",
+    "stream",
     "suggest",
     "summariz",
     "sure",
     "suspect",
     "talk",
     "tell",
+    "terminate",
     "test",
     "the",
     "think",
@@ -485,6 +511,7 @@ const STEPPING: &[&str] = &[
     "to",
     "told",
     "too",
+    "trac",
     "trace",
     "tri",
     "trust",
@@ -508,6 +535,7 @@ const STEPPING: &[&str] = &[
     "wonder",
     "would",
     "wouldn",
+    "yet",
 ];
 
 /// What the other side left to the user, in lower case.
@@ -528,10 +556,47 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
         && !plain.says(List::Unsettled)
+        && !(author == Author::Agent && finds(&plain.lower))
         && chooses(plain, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
         && !(plain.is_open() && (sentence.ends_with(['?', '？']) || !has_verdict(plain)))
         && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED))
+}
+
+/// Tells the agent what it found or what could be done, rather than what is made so?
+fn finds(lower: &str) -> bool {
+    const OPENINGS: &[&str] = &[
+        "wait",
+        "actually, looking",
+        "looking at",
+        "ok so ",
+        "okay, so ",
+        "so the ",
+        "the issue",
+        "the problem",
+        "the reason",
+        "the error",
+        "symptom",
+        "root cause",
+        "worst case",
+        "worse,",
+        "option ",
+        "there's also",
+        "there is also",
+        "you can",
+        "it has ",
+        "at that point",
+        "at this point",
+        "given the",
+        "subsequent ",
+        "this ensures",
+        "this means",
+        "that means",
+        "consider ",
+    ];
+    let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    starts_with_any(bare, OPENINGS)
+        || contains_any(lower, &["the issue is", "the problem is", "the reason is"])
 }
 
 /// A sentence without its reason: who says what there does not matter for the choice.
@@ -564,16 +629,17 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
     if author == Author::User {
         proposes(plain)
             || plain.says(List::Lifting)
-            || contrast(plain).is_some_and(|at| {
-                // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
-                plain.directs()
-                    || has_word(lower, FOREIGN_ORDERS)
-                    || lower.get(at..).is_some_and(|rest| {
-                        rest.trim_start_matches(|c: char| !c.is_alphanumeric())
-                            .strip_prefix("not ")
-                            .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-                    })
-            })
+            || !lower.ends_with(':')
+                && contrast(plain).is_some_and(|at| {
+                    // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
+                    plain.directs()
+                        || has_word(lower, FOREIGN_ORDERS)
+                        || lower.get(at..).is_some_and(|rest| {
+                            rest.trim_start_matches(|c: char| !c.is_alphanumeric())
+                                .strip_prefix("not ")
+                                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+                        })
+                })
             || fixes_parameter(plain)
             || offer.is_some_and(|offer| {
                 answers(lower, offer.text)
@@ -600,9 +666,9 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
             || against.is_some() && is_imperative(lower)
             || placed()
                 && explains(lower)
-                && !words(lower)
-                    .next()
-                    .is_some_and(|first| first.ends_with("ing") || matches!(first, "next" | "now"))
+                && !words(lower).next().is_some_and(|first| {
+                    first.ends_with("ing") || matches!(first, "next" | "now" | "it" | "so")
+                })
                 && !has_word(lower, &["i'm", "i'll", "waiting", "checking", "time"])
             || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
     }
@@ -633,6 +699,20 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
         return false;
     }
     let lower = plain.lower.as_str();
+    if contains_any(
+        lower,
+        &[
+            "'ll first ",
+            " first so ",
+            " first, so ",
+            " first, then ",
+            ", so if ",
+            " the command finish",
+            " to get ",
+        ],
+    ) {
+        return false;
+    }
     let why = plain.says(List::Reason).then(|| reason(lower)).flatten().map(|(at, why)| {
         let result = why.rsplit_once("so ").map_or("", |(_, word)| word);
         (at, matches!(result, "i" | "we" | "i'll" | "we'll" | "i've" | "we've"))
@@ -652,7 +732,9 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
                 );
             // "Since they may come twice, I keep the first."
             let leads = reason == 0 && lower.find(',').is_some_and(|comma| comma < subject.start());
-            made && !doing && (subject.start() < reason || so || leads)
+            // "So I don't stop the wrong one" tells what a step is for.
+            let spared = subject.start() > reason && contains_any(subject.as_str(), &["n't ", " not "]);
+            made && !doing && !spared && (subject.start() < reason || so || leads)
         })
     })
 }
@@ -665,6 +747,20 @@ fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
     }
     let lower = plain.lower.as_str();
     let why = reason(lower).map(|(at, _)| at);
+    let joint = |at: usize| lower.get(at..).unwrap_or("");
+    // What merely follows from it (", so") is no reason; what is denied (", not") may be a finding.
+    let follows = why.is_some_and(|at| {
+        let before = lower.get(..at).unwrap_or("");
+        let bare = joint(at).trim_start_matches([',', ')', '.', ' ']);
+        bare.starts_with("so ")
+            && !bare.starts_with("so that")
+            && (before.ends_with([',', ')']) || joint(at).starts_with([',', ')', '.']))
+    });
+    if against.is_none() && follows
+        || against.is_some_and(|at| joint(at).starts_with([',', '-'])) && !has_word(lower, &["now"])
+    {
+        return false;
+    }
     let claim = match (against, why) {
         // What is taken may stand on either side.
         (Some(_), _) => lower,
@@ -830,9 +926,16 @@ fn designed(plain: &Plain<'_>) -> bool {
     {
         return false;
     }
+    let ordered = first.ends_with("ed")
+        || is_imperative(claim.trim_start_matches(|c: char| !c.is_alphanumeric()))
+        || is_passive(claim)
+        || has_word(claim, &["now"]);
     match joint {
+        Joint::Purpose if claim.ends_with(['—', '-', '–']) => false,
+        Joint::Purpose if !bare.starts_with("so that") && !ordered => false,
+        Joint::Aim if bare.starts_with("to get ") => false,
         Joint::Purpose => !words(bare).skip(1).take(3).any(|word| matches!(word, "i" | "know")),
-        Joint::Ground => !tells_past(claim) && is_meant(claim, bare),
+        Joint::Ground => ordered && !tells_past(claim) && is_meant(claim, bare),
         Joint::Aim => !tells_past(claim) && (comma || is_passive(claim)),
     }
 }
@@ -892,6 +995,7 @@ fn is_passive(claim: &str) -> bool {
     let mut auxiliary = false;
     words(claim).any(|word| {
         let participle = word.ends_with("ed")
+            || word.ends_with("'d")
             || matches!(
                 word,
                 "kept"
@@ -1084,8 +1188,13 @@ fn used_against(plain: &Plain<'_>, against: Option<usize>) -> bool {
     let claim = lower.get(..at).unwrap_or("");
     let other = lower.get(at..).unwrap_or("");
     let first = words(claim).next().unwrap_or("");
-    let negated = other.starts_with([',', '-']);
-    if negated && (!is_passive(claim) || contains_any(claim, &["caused", "is needed"]))
+    let orders = claim.split([':', ',', ';']).chain(claim.split(" - ")).any(|part| is_imperative(bare(part)));
+    let made = first.ends_with("ed")
+        || orders
+        || at == 0 && lower.split(", ").skip(1).any(is_imperative)
+        || has_word(claim, &["should", "now", "use", "uses", "using", "imports"]);
+    if other.starts_with([',', '-'])
+        || !made
         || NO_PRODUCT.contains(&first) && first != "for"
         || words(claim).any(|word| RUNNING.contains(&word) && word != "works")
         || has_word(claim, SUPPOSING)
@@ -1096,6 +1205,11 @@ fn used_against(plain: &Plain<'_>, against: Option<usize>) -> bool {
         return false;
     }
     !has_word(claim, FAULTS)
+}
+
+/// Without what stands before the first word.
+fn bare(text: &str) -> &str {
+    text.trim_start_matches(|c: char| !c.is_alphanumeric())
 }
 
 /// In German, French, Spanish and Portuguese: something is made so, and why.
@@ -1292,7 +1406,7 @@ fn proposes(plain: &Plain<'_>) -> bool {
 fn explains(lower: &str) -> bool {
     has_word(lower, &["because", "since", "so"])
         || has_word(lower, &["as"])
-            && !contains_any(lower, &["as it is", "as they are", "as is", "as before", "as well"])
+            && !contains_any(lower, &["as it is", "as they are", "as is", "as before", "as well", "as for "])
 }
 
 /// A verb without its ending.
@@ -1487,13 +1601,28 @@ fn answers(lower: &str, offer: &str) -> bool {
         && first.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
         && (after.is_empty() || after.starts_with([',', '.', ':', ')', ';']) || first != "a" && count <= 4);
     let second = words(after).next().unwrap_or("");
-    let polite =
-        matches!(second, "i" | "i'd" | "please" | "can" | "could" | "thanks" | "thank" | "that's" | "it's");
+    let polite = matches!(
+        second,
+        "i" | "i'd"
+            | "please"
+            | "can"
+            | "could"
+            | "thanks"
+            | "thank"
+            | "that's"
+            | "it's"
+            | "that"
+            | "looks"
+            | "commit"
+            | "push"
+            | "ignore"
+            | "sounds"
+    );
     let assents = contains_any(after, &["go ahead", "do it", "do that", "sounds good", "proceed"]);
     let verdict = matches!(first, "yes" | "no" | "yep" | "nope")
         && !assents
         && (count >= 3 && !polite && (after.starts_with([',', '.', ':']) || after.starts_with(" to "))
-            || first == "no" && after.starts_with(' ') && has_word(offer, &[second]));
+            || first == "no" && after.starts_with(' ') && count <= 3 && has_word(offer, &[second]));
     let wide =
         ["はい", "いいえ", "好的,", "对,", "不,", "可以,", "行,"].iter().any(|word| lower.starts_with(word))
             && lower.chars().count() > 6;
@@ -1520,7 +1649,20 @@ fn is_named(lower: &str, offer: &str) -> bool {
     let mut named = words(told).filter(|word| !filler.contains(word)).peekable();
     named.peek().is_some()
         && words(told).count() <= 4
-        && !matches!(first, "as" | "for" | "about" | "regarding")
+        && !matches!(
+            first,
+            "as" | "for"
+                | "about"
+                | "regarding"
+                | "yes"
+                | "no"
+                | "yep"
+                | "and"
+                | "also"
+                | "actually"
+                | "so"
+                | "but"
+        )
         && named.all(|word| word.len() < 3 || has_word(offer, &[word]))
         && words(told).any(|word| word.len() >= 3 && !filler.contains(&word))
 }
@@ -1589,8 +1731,13 @@ fn is_fragment(lower: &str, offer: &str) -> bool {
         return lower.chars().count() <= 20
             && !contains_any(lower, &["谢", "请", "什么", "继续", "好的", "ありがとう", "何"]);
     }
+    let long = words(lower).filter(|word| word.len() > 2).count();
+    let offered = words(lower).filter(|word| word.len() > 2 && has_word(offer, &[word])).count();
     (1..=10).contains(&count)
-        && words(lower).any(|word| word.len() > 2 && has_word(offer, &[word]))
+        && offered > 0
+        && offered * 2 >= long
+        && !lower.contains(['%', '❯', '$', '>'])
+        && !matches!(first, "yes" | "yeah" | "yep" | "no" | "nope")
         && !has_word(lower, STATES)
         && !has_word(lower, OBLIGES)
         && !has_word(
