@@ -541,7 +541,7 @@ impl<'i, 't> Walk<'i, 't> {
                 continue;
             }
             followed = if kinds & MARK != 0 {
-                self.from_mark(at, end, sink)
+                self.begin_at_mark(at, end, sink)
             } else if kinds & Looks::BEGINS != 0 {
                 self.follow(at, end, sink)
             } else {
@@ -587,7 +587,7 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
-    fn from_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+    fn begin_at_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
         if self.index.any_after_mark {
             return self.follow(at, end, sink);
         }

@@ -208,11 +208,10 @@ fn check_scopes(index: &Index, text: &str) {
         strays.sort_unstable();
         (phrases, suffixes, strays, numbers)
     };
-    let wholes = found(text, |index, text, hits| index.search_wholes(text, hits));
-    assert_eq!(found(text, |index, text, hits| index.search(text, hits)), wholes, "{text}");
+    let wholes = found(text, Index::search_wholes);
+    assert_eq!(found(text, Index::search), wholes, "{text}");
     let wide: Vec<String> = text.lines().map(|line| format!("{line} 亜")).collect();
-    let (phrases, suffixes, strays, numbers) =
-        found(&wide.join("\n"), |index, text, hits| index.search_wholes(text, hits));
+    let (phrases, suffixes, strays, numbers) = found(&wide.join("\n"), Index::search_wholes);
     let ids = |hits: &[(u32, usize, usize)]| hits.iter().map(|hit| hit.0).collect::<Vec<_>>();
     assert_eq!(ids(&phrases), ids(&wholes.0), "{text}");
     assert_eq!(ids(&suffixes), ids(&wholes.1), "{text}");
