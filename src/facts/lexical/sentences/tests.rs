@@ -329,13 +329,11 @@ fn a_part_of_the_product_is_as_it_is_for_something() {
     let agent = |text: &str| is_decision(&Plain::new(text), Author::Agent, None);
     for text in [
         "Thumbnails are kept beside the originals so that a backup takes both.",
-        "The importer skips blank rows so the totals match the ledger.",
         "Each tenant has a queue of its own, since a shared one would let one tenant starve the rest.",
         "Dates are sent as strings, because the parser of the app is too old for numbers.",
+        "The mailer now takes its templates from the bundle rather than from the disk.",
+        "Updated the form to send the id instead of the name.",
         "Built once per release, to avoid two different artefacts.",
-        "The mailer takes its templates from the bundle rather than from the disk.",
-        "Invoices are numbered by year and not by client.",
-        "The feed is called `stock`, not `inventory`.",
         "I pinned the parser, as the next one drops Node 16.",
         "Since the feed may repeat an id, I keep the first row.",
         "I did not add an index because the table has forty rows.",
@@ -355,6 +353,14 @@ fn a_part_of_the_product_is_as_it_is_for_something() {
         "I have no opinion so far.",
         "All is well, as expected.",
         "I couldn't open it because the disk is read-only.",
+        // How existing code works reads like this, too.
+        "The importer skips blank rows so the totals match the ledger.",
+        "The mailer takes its templates from the bundle rather than from the disk.",
+        "Invoices are numbered by year and not by client.",
+        // Findings and steps.
+        "The reason it stays empty is that nobody calls it since the move.",
+        "I'll first open the mapper so the next step is clear.",
+        "The page was cached by the proxy, so it kept the old title.",
         "One cause may be the clock, since it would explain the gap.",
     ] {
         assert!(!agent(text), "{text}");

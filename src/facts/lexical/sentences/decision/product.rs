@@ -1,6 +1,6 @@
 //! What the agent says of the product, without naming who made it so: how it is, and why or against what.
 
-use super::super::{List, Plain, contains_any, has_word, is_imperative, words};
+use super::super::{List, Plain, contains_any, has_word, is_imperative, starts_with_any, words};
 use super::forms::{MADE, NOW};
 use super::{reason, stem};
 
@@ -241,7 +241,11 @@ pub(super) fn designed(plain: &Plain<'_>) -> bool {
         Joint::Purpose if !opening.starts_with("so that") && !ordered => false,
         Joint::Aim if opening.starts_with("to get ") => false,
         Joint::Purpose => !words(opening).skip(1).take(3).any(|word| matches!(word, "i" | "know")),
-        Joint::Ground => ordered && !tells_past(claim) && is_meant(claim, opening),
+        Joint::Ground => {
+            (ordered || has_word(opening, &["would", "otherwise"]))
+                && !tells_past(claim)
+                && is_meant(claim, opening)
+        }
         Joint::Aim => !tells_past(claim) && (comma || is_passive(claim)),
     }
 }
@@ -499,7 +503,11 @@ pub(super) fn used_against(plain: &Plain<'_>, against: Option<usize>) -> bool {
     let made = first.ends_with("ed")
         || orders
         || at == 0 && lower.split(", ").skip(1).any(is_imperative)
-        || has_word(claim, &["should", "now", "use", "uses", "using", "imports"]);
+        || has_word(claim, &["should", "now", "use", "uses", "using", "imports"])
+        || starts_with_any(
+            without_marks(other),
+            &["statt", "anstatt", "anstelle", "sondern", "au lieu", "plutôt", "en vez", "en lugar"],
+        );
     if other.starts_with([',', '-'])
         || !made
         || NO_PRODUCT.contains(&first) && first != "for"
