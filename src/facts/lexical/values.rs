@@ -600,8 +600,10 @@ fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
             && word.bytes().all(|b| !b.is_ascii_digit());
     let spanned = before == b'`' && bytes.get(end) == Some(&b'`');
     if identifier || spanned {
-        let no_key =
-            NO_KEYS.contains(&lower.as_str()) || lower.ends_with("port") || lower.ends_with("version");
+        let no_key = NO_KEYS.contains(&lower.as_str())
+            || lower.ends_with("port")
+            || lower.ends_with("version")
+            || counts(&lower);
         return (!no_key).then(|| word.to_owned());
     }
     if PARAMETERS.contains(&lower.as_str()) {
@@ -616,12 +618,37 @@ fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
     let number = assigned.trim_start_matches([' ', '`', '"', '*', '~']);
     if !number.starts_with(|c: char| c.is_ascii_digit())
         || NO_KEYS.contains(&lower.as_str())
+        || counts(&lower)
         || super::is_stop(&lower)
         || word.bytes().any(|b| b.is_ascii_digit())
     {
         return None;
     }
     Some(with_modifiers(unit, start, word))
+}
+
+/// `lines_added`, `hookCount`, `total_committed`, "Files changed: 8": the key of a count of what is there.
+fn counts(lower: &str) -> bool {
+    const ENDINGS: &[&str] = &[
+        "count",
+        "counts",
+        "added",
+        "removed",
+        "modified",
+        "deleted",
+        "changed",
+        "changes",
+        "committed",
+        "processed",
+        "total",
+        "steps",
+        "items",
+        "correctly",
+        "constant",
+    ];
+    lower.starts_with("total_")
+        || lower.starts_with("num_")
+        || ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
 
 fn looks_like_file(word: &str) -> bool {

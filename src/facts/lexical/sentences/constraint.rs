@@ -103,7 +103,7 @@ pub(super) const LIMITS: &[&str] = &[
 /// Binds the sentence, which a user wrote, the agent?
 pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
     let sentence = plain.sentence;
-    if !plain.fits() || plain.is_open() {
+    if !plain.fits() || plain.is_open() || contains_any(&plain.lower, GUESSED) {
         return false;
     }
     let binds = cjk_constraint(sentence)
@@ -119,6 +119,17 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
             && !plain.says(List::Reported);
     binds && !quoted(sentence)
 }
+
+/// What is only thought or found, or falls to others.
+const GUESSED: &[&str] = &[
+    "i have a feeling",
+    " i think.",
+    "alright, i think",
+    "they'll need ",
+    "i'll just need ",
+    "as we now know",
+    "it's unfortunate",
+];
 
 static FOREIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
