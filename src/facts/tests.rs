@@ -498,7 +498,9 @@ fn values_are_bound_to_their_key() {
 
 #[test]
 fn counts_of_what_is_there_are_no_values() {
-    for count in ["`rows_added` = 12", "hookCount: 4", "total_orders = 9", "Files changed: 8", "Next steps: 3"] {
+    for count in
+        ["`rows_added` = 12", "hookCount: 4", "total_orders = 9", "Files changed: 8", "Next steps: 3"]
+    {
         let set = facts_of(&format!("A: The run printed {count} at the end"));
         assert!(!set.facts.iter().any(|fact| fact.class == FactClass::Value), "{count}");
     }

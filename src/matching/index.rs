@@ -9,6 +9,10 @@
 //! * **words** of sentences, each with the sentences that it announces;
 //! * **path suffixes**, looked up with the whole path token that stands in the text.
 //!
+//! A search first lists the candidates of a text: words that a needle may begin with, numbers that are looked for, marks
+//! that phrases begin with. A first look at the letters and the length of a word tells, without a branch; most words are
+//! none. From the candidates it goes on token by token, as long as a phrase is under way.
+//!
 //! Cost of a search is the length of the text plus its hits; it does not grow with the number of needles.
 
 use super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote, normalise, units};
@@ -428,8 +432,8 @@ fn first_look(chunk: u64, length: usize) -> u64 {
     hash ^ hash >> 29
 }
 
-/// Finds the candidates of a text, without a branch for each word. The tests of a block of 64 bytes are made on all of
-/// them at once, by vector instructions where there are any.
+/// The candidates of a text, and a bit for each of its bytes that is beyond ASCII. Has no branch for each word; the tests
+/// of a block of 64 bytes are made on all of them at once, by vector instructions where there are any.
 fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8]) -> (Vec<Candidate>, Vec<u64>) {
     let mut words = Vec::with_capacity(bytes.len() / 64 + 2);
     let mut wide = Vec::with_capacity(bytes.len() / 64 + 1);
