@@ -1,8 +1,8 @@
 //! The whole run against its floor, in CPU time: reading, parsing and counting the tokens of the same files once.
 //!
 //! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is
-//! time. The kinds of pass take turns, so that a disturbance meets them alike; each figure is the median of seven rounds
-//! after one to warm up.
+//! time: each pass has a pool of one of its own, as a run has, so that all begin with the same empty heap. The kinds of
+//! pass take turns, so that a disturbance meets them alike; each figure is the median of seven rounds after one to warm up.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
@@ -33,8 +33,8 @@ fn main() {
     let mut cycles = 0;
     let mut rounds: Vec<[Duration; 4]> = Vec::new();
     for round in 0..=ROUNDS {
-        let (parse, _) = timed(|| floor(&found, None));
-        let (count, told) = timed(|| floor(&found, Some(Tokenizer::O200k)));
+        let (parse, _) = timed(|| in_a_pool(|| floor(&found, None)));
+        let (count, told) = timed(|| in_a_pool(|| floor(&found, Some(Tokenizer::O200k))));
         let (run, seen) = timed(|| whole(&found, false));
         let (logged, _) = timed(|| whole(&found, true));
         (tokens, cycles) = (told, seen);
@@ -66,6 +66,10 @@ fn main() {
         ratios.first().copied().unwrap_or_default(),
         ratios.last().copied().unwrap_or_default()
     );
+}
+
+fn in_a_pool(pass: impl FnOnce() -> u64 + Send) -> u64 {
+    rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread").install(pass)
 }
 
 fn timed(pass: impl FnOnce() -> u64) -> (Duration, u64) {

@@ -135,8 +135,21 @@ fn forbids(clause: &str) -> bool {
         || clause.starts_with("do not ")
 }
 
+/// "Yes, please proceed with the cancellation.": assent to what was offered, in its words.
+fn lets_proceed(text: &str) -> bool {
+    let lower = text.trim().to_lowercase();
+    let mut words = words(&lower);
+    matches!(words.next(), Some("yes" | "yep" | "yeah" | "ok" | "okay" | "sure" | "oui" | "sí"))
+        && words.take(4).any(|word| matches!(word, "proceed" | "ahead"))
+        && !lower.trim_end_matches('.').contains(['.', '?', '\n', ':'])
+        && !contains_any(&lower, &[" and ", " but ", " also ", " then ", " first"])
+}
+
 /// Bare assent: nothing new is asked.
 pub(in crate::facts) fn is_assent(text: &str) -> bool {
+    if lets_proceed(text) {
+        return true;
+    }
     let words: Vec<String> = text
         .split(|c: char| !(c.is_alphanumeric() || c == '\''))
         .filter(|word| !word.is_empty())

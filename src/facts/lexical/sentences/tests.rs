@@ -172,10 +172,22 @@ fn one_sentence_asks() {
 
 #[test]
 fn assent_asks_nothing() {
-    for text in ["yes", "ok, go ahead", "Continue", "Looks good, thanks!", "继续"] {
+    for text in [
+        "yes",
+        "ok, go ahead",
+        "Continue",
+        "Looks good, thanks!",
+        "继续",
+        "Yes, please proceed with moving the two bookings.",
+        "ok go ahead with the second migration",
+    ] {
         assert!(is_assent(text), "{text}");
     }
     for text in ["yes, and rename it", "fix it", "use Redis"] {
+        assert!(!is_assent(text), "{text}");
+    }
+    for text in ["Yes, please proceed and add a test.", "Proceed with the import.", "ok, go ahead: rename it"]
+    {
         assert!(!is_assent(text), "{text}");
     }
 }

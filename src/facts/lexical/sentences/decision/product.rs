@@ -113,7 +113,7 @@ const MAKING: &[&str] = &[
 ];
 
 /// Says the sentence of the product, without naming who made it so, that it is one way now and why, or against what? `against`
-/// as for [`makes`]. How a run went ("it fails now because") is no choice.
+/// as for [`super::makes`]. How a run went ("it fails now because") is no choice.
 pub(super) fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
     if plain.says(List::Steps) || against.is_none() && !plain.says(List::Reason) {
         return false;
