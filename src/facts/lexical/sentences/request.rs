@@ -137,12 +137,17 @@ fn forbids(clause: &str) -> bool {
 
 /// "Yes, please proceed with the cancellation.": assent to what was offered, in its words.
 fn lets_proceed(text: &str) -> bool {
-    let lower = text.trim().to_lowercase();
-    let mut words = words(&lower);
+    let lower = text.to_lowercase();
+    let bare = |text: &str| text.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
+    let said = lower.get(..bare(&lower)).unwrap_or("");
+    let said = said.strip_suffix("thank you").or_else(|| said.strip_suffix("thanks")).unwrap_or(said);
+    let said = said.get(..bare(said)).unwrap_or("");
+    let mut words = words(said);
     matches!(words.next(), Some("yes" | "yep" | "yeah" | "ok" | "okay" | "sure" | "oui" | "sí"))
         && words.take(4).any(|word| matches!(word, "proceed" | "ahead"))
-        && !lower.trim_end_matches('.').contains(['.', '?', '\n', ':'])
-        && !contains_any(&lower, &[" and ", " but ", " also ", " then ", " first"])
+        && !lower.contains('?')
+        && !said.contains(['.', '\n', ':'])
+        && !contains_any(said, &[" and ", " but ", " also ", " then ", " first"])
 }
 
 /// Bare assent: nothing new is asked.

@@ -178,7 +178,7 @@ fn assent_asks_nothing() {
         "Continue",
         "Looks good, thanks!",
         "继续",
-        "Yes, please proceed with moving the two bookings.",
+        "Yes, please proceed with moving the two bookings. Thank you!",
         "ok go ahead with the second migration",
     ] {
         assert!(is_assent(text), "{text}");
