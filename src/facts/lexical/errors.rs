@@ -1,9 +1,15 @@
 //! Errors: class and head of message.
 
+mod forms;
+
 use super::super::Author;
-use super::{CallEffect, LazyLock, Regex, pattern};
+use super::{CallEffect, LazyLock, Regex};
 use crate::fileops::OpKind;
-use aho_corasick::{AhoCorasick, MatchKind};
+use forms::{
+    BRACKETED, CODED, DENIED, ERRNO, EXAMPLES, EXCEPTION, FAILING, GO, GO_PANIC, HINTS, LINT, LISTED,
+    MISSING, NATIVE, NESTED, NPM, PANIC, PLAIN, PROGRAM, PYTEST, RAISED, REASON, REFUSED, RUNNERS, TEST,
+    TOOLS,
+};
 use regex::Captures;
 
 /// An error in text.
@@ -22,198 +28,20 @@ pub(in crate::facts) struct Found {
 /// Longest head of a message, in characters.
 const HEAD_CHARS: usize = 100;
 
-/// What a line must hold to be worth a closer look.
-static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    // Leftmost matches are found fastest; which hint of a line is found does not matter.
-    AhoCorasick::builder()
-        .match_kind(MatchKind::LeftmostFirst)
-        .build([
-            "error",
-            "Error",
-            "ERROR",
-            "Exception",
-            "panicked",
-            "panic:",
-            "FAIL",
-            "fatal",
-            "ERR!",
-            "failed",
-            "Segmentation fault",
-            "✕",
-            "✗",
-            "× ",
-            "not ok ",
-            "not found",
-            "CONFLICT (",
-            "Violation: ",
-            "Conflict: ",
-            "Denied: ",
-            "NotFound: ",
-            "Timeout: ",
-            "Refused: ",
-            "✖",
-            "● ",
-            ".go:",
-            "Permission denied",
-            "❯ ",
-            ") [",
-            "____ ",
-            "Failed",
-            "Sanitizer",
-            "Assertion ",
-            "terminate called",
-            "undefined reference",
-            "(fail)",
-            "rspec ./",
-            "FATAL",
-            "Fatal",
-            "(SEGFAULT)",
-            "(Timeout)",
-            "ould not find",
-            "***ERROR***",
-            "i/o timeout",
-            "onnection refused",
-            "onnection reset",
-            "No such file or directory",
-            "is invalid: ",
-            "Traceback (",
-            "e: file:",
-            "ERR_PNPM",
-            "curl: (",
-            "rejected] ",
-            "No rule to make",
-            "cannot find -l",
-            "** (",
-            ") test ",
-            ".rb:",
-            "Can't locate ",
-            "ORA-",
-            "SQLSTATE[",
-            "nginx: [",
-            "#test_",
-            " [E]",
-            "Invalid read",
-            "Invalid write",
-            "definitely lost",
-            "(core dumped)",
-            "E: ",
-            "Undefined control",
-            "Module not found",
-            "symbol(s) not",
-            "undefined symbol",
-            "Invalid: ",
-            "Operation: ",
-            "DoesNotExist: ",
-            "Unavailable: ",
-            "has not been read",
-            "matches of the string",
-        ])
-        .ok()
-});
-
-static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // rustc `error[E0502]: m`; tsc `error TS2345: m`; C#, MSVC, GHC-like `error CS1002: m`; linters are left alone.
-    pattern(r"\berror(?:\[(E[0-9]{4})\]| ((?:TS|CS|MSB|NU|LNK|C|BC|FS)[0-9]{3,5})): (.+)")
-});
-static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
-    )
-});
-static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"^thread '[^']*' (?:\([0-9]+\) )?panicked at (?:'(.*)', .+|[^\s:]+:[0-9]+:[0-9]+:)$")
-});
-static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.+)"));
-static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
-    pattern(
-        r#"^(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
-    )
-});
 // The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
-static GO: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^(?:vet: )?(?:\./)?[^\s:]+\.go:[0-9]+:[0-9]+: (.+)"));
 // vitest and jest: `FAIL  src/x.test.ts > group > name`.
-static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^\s*(?:FAIL|❯|×)\s+(?:\[[^\]]+\] › )?(\S+\.[cm]?[jt]sx?(?:\s+>|:[0-9]+:[0-9]+ ›)\s.+?)(?:\s+[0-9.]+ ?m?s)?$",
-    )
-});
 // vitest names a failing test of a suite below its file, playwright numbers its failing tests.
-static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^\s+(?:❯ (\S+ > \S.*?)|[0-9]+\) (\[[^\]]+\] › \S+:[0-9]+:[0-9]+ › .+?))(?:\s+[0-9.]+ ?m?s)?(?:\s*─+)?\s*$",
-    )
-});
 // googletest, ctest, gradle, surefire, dotnet, mocha and rspec, phpunit, nextest, bun.
-static RUNNERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?)$",
-    )
-});
 // Sanitizers, C assertions, uncaught C++ exceptions, linkers.
-static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?:^==[0-9]+==\s?ERROR: (\w+Sanitizer: \S+)|(Assertion [`'].+' failed)|^(terminate called after throwing an instance of '[^']+')|(undefined reference to [`'].+'))",
-    )
-});
 // ruff, flake8, pylint, shellcheck: a code and what it says.
-static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z`'].+)")
-});
 // `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
-static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
-    )
-});
 // `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
-static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp) \S+: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
-    )
-});
 // What editing tools of agents say when they refuse.
-static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^((?:String to replace not found in file|Found [0-9]+ matches of the string to replace|File has not been read yet|File has been (?:unexpectedly )?modified|(?:The )?old_?str(?:ing)? (?:was )?not found|No replacement was performed|Could not find the exact text).*)$",
-    )
-});
-static DENIED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^(?:.*: )?(?:cannot [a-z ]+)?(\S+): Permission denied$"));
-static NPM: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
-static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
-static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*|_{4,} (\w+(?:\[.+\])?) _{4,})$",
-    )
-});
-static PYTEST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
 // Tools that say in a form of their own what failed: kotlinc, Maven, pnpm, MySQL, Redis, curl, git, make, linkers, PHP, R,
 // Perl, Oracle, PDO, nginx, pyright, Dart, valgrind, ssh, apt, LaTeX, esbuild, webpack.
-static TOOLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found).+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
-    )
-});
 // ExUnit, XCTest, minitest, Dart, Pest, jest without a suite.
-static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"^(?:\s+[0-9]+\) test (.+) \([A-Z]\S*\)|Test Case '(-\[\S+ \w+\]|\S+)' failed.*|(\w+#test_\w+)(?: \[.+\])?:?|[0-9:]+ \+[0-9]+(?: ~[0-9]+)? -[0-9]+: (.+) \[E\]|\s*FAILED\s+(\S+ > .+?)(?:\s{2,}.*)?|  ● (\S.+))$",
-    )
-});
 // Elixir and Ruby name the exception in brackets.
-static BRACKETED: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"^(?:\s*\*\* \(([A-Z][\w.]*)\) (.+)|\S+\.rb:[0-9]+:in [`'].+': (.+) \(([A-Z][\w:]*)\))$")
-});
-static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$|^(?:\S*/)?(?:ba|da|z|a)?sh: (?:[0-9]+: |line [0-9]+: )?(\S+): not found$",
-    )
-});
 // eslint, stylelint: `  12:7  error  message  rule`.
-static LISTED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^\s+[0-9]+:[0-9]+\s+(?:error|✖|×)\s+(\S.*?)(?:\s{2,}([\w@/.-]+))?$"));
 /// The groups of a pattern that matches a line. Most do not, and whether one does is told faster than its groups.
 fn captures<'l>(rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Captures<'l>> {
     rule.as_ref().filter(|rule| rule.is_match(line))?.captures(line)
@@ -333,9 +161,6 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
     }
     out
 }
-
-static RAISED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S.*)"));
 
 /// The exception at the end of a traceback: its first line that is not set in.
 fn raised(traceback: &str) -> Option<Found> {

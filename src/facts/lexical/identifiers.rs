@@ -1,9 +1,12 @@
 //! Identifiers: strings that name one thing and cannot be paraphrased.
 
-use super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
+mod versions;
+
+use super::{Border, CLASS, LazyLock, Regex, WORD, pattern};
 use aho_corasick::AhoCorasick;
 use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
+use versions::{hashes_and_versions, short_versions};
 
 /// An identifier in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -151,110 +154,6 @@ pub(super) fn commit_made(output: &str) -> Option<Found> {
     let found = COMMIT_MADE.as_ref()?.captures(output)?;
     let hash = found.get(1).or(found.get(2))?.as_str();
     hash.bytes().any(|byte| byte.is_ascii_digit()).then(|| plain(hash, Border::Word))
-}
-
-static SHORT_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(
-        r"\b([A-Za-z][A-Za-z0-9_+#.\-]*)(?:\s+(?:is\s+|to\s+|>=?\s*|\+|\^)?|/|@|\s*[:=>]=?\s*|\s*[是为は]\s*)v?([0-9]{1,3}\.(?:[0-9]{1,3}|x))\b",
-    )
-});
-
-/// What versions of two numbers stand after, beside the project's own name.
-const VERSIONED: &[&str] = &[
-    "alpine",
-    "android",
-    "angular",
-    "bun",
-    "cargo",
-    "clang",
-    "cmake",
-    "cuda",
-    "dart",
-    "debian",
-    "deno",
-    "django",
-    "docker",
-    "elixir",
-    "erlang",
-    "flask",
-    "flutter",
-    "gcc",
-    "glibc",
-    "go",
-    "golang",
-    "gradle",
-    "ios",
-    "java",
-    "jdk",
-    "kernel",
-    "kotlin",
-    "kubernetes",
-    "linux",
-    "llvm",
-    "macos",
-    "maven",
-    "msrv",
-    "mysql",
-    "node",
-    "node.js",
-    "nodejs",
-    "npm",
-    "numpy",
-    "openssl",
-    "php",
-    "pnpm",
-    "postgres",
-    "postgresql",
-    "python",
-    "pytorch",
-    "rails",
-    "react",
-    "redis",
-    "release",
-    "releases",
-    "requires",
-    "ruby",
-    "rust",
-    "rustc",
-    "scala",
-    "since",
-    "spring",
-    "sqlite",
-    "swift",
-    "tensorflow",
-    "typescript",
-    "ubuntu",
-    "version",
-    "versions",
-    "vite",
-    "vue",
-    "yarn",
-];
-
-/// Versions of two numbers after the name of what has them: `Rust 1.74`, `version 1.5`, `linkcheck/1.4`.
-fn short_versions(text: &str, names: &Names) -> Vec<Found> {
-    if !may_have_short_version(text) {
-        return Vec::new();
-    }
-    let Some(short) = SHORT_VERSION.as_ref() else { return Vec::new() };
-    short
-        .captures_iter(text)
-        .filter(|found| {
-            found.get(1).is_some_and(|name| {
-                let lower = name.as_str().to_ascii_lowercase();
-                VERSIONED.contains(&lower.as_str())
-                    || lower.ends_with("version")
-                    || names.projects.contains(&lower)
-            }) && found.get(2).is_some_and(|number| {
-                !text.get(number.end()..).is_some_and(|rest| {
-                    rest.starts_with(|c: char| c.is_ascii_digit() || c == '%')
-                        || rest.starts_with('.')
-                            && rest.get(1..).is_some_and(|r| r.starts_with(|c: char| c.is_ascii_digit()))
-                })
-            })
-        })
-        .filter_map(|found| Some(plain(found.get(2)?.as_str(), Border::Word)))
-        .collect()
 }
 
 /// Names that the log's own paths give: its modules (stems of files and directories) and its projects.
@@ -533,7 +432,7 @@ fn is_capital_or_digit(byte: u8) -> bool {
 
 // The looks before the patterns: none is false for a text in which its pattern matches.
 
-/// Before [`SHORT_VERSION`].
+/// Before [`versions::SHORT_VERSION`].
 fn may_have_short_version(text: &str) -> bool {
     between(text, places(text, b'.'), is_digit, |byte| is_digit(byte) || byte == b'x')
 }
@@ -623,134 +522,6 @@ fn port_of(number: &str) -> Found {
     .map(|before| format!("{before}{number}"))
     .collect();
     Found { value: format!("port {number}"), surfaces, border: Border::Word }
-}
-
-/// UUIDs, hex strings, commits and versions, in one walk over the words.
-fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>, out: &mut Vec<Found>) {
-    let bytes = text.as_bytes();
-    let mut at = 0;
-    let mut previous = (0, 0);
-    while at < bytes.len() {
-        if CLASS[bytes[at] as usize] != WORD {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        while at < bytes.len()
-            && (CLASS[bytes[at] as usize] == WORD
-                || (matches!(bytes[at], b'.' | b'-' | b'+')
-                    && bytes.get(at + 1).is_some_and(|b| CLASS[*b as usize] == WORD)))
-        {
-            at += 1;
-        }
-        let word = text.get(start..at).unwrap_or("");
-        let before = previous;
-        previous = (start, at);
-        if covered.iter().any(|(from, to)| start < *to && *from < at) || word.len() < 3 {
-            continue;
-        }
-        let glued = start > 0
-            && bytes[start - 1] >= 0x80
-            && text
-                .get(..start)
-                .and_then(|t| t.chars().next_back())
-                .is_some_and(|c| !is_cjk(c) && c.is_alphanumeric());
-        if glued || !word.bytes().any(|b| b.is_ascii_digit()) {
-            continue;
-        }
-        // Seven hex digits with a letter and a digit among them: a commit, as git abbreviates it.
-        let hash = is_hex(word)
-            && (word.len() >= 8 || word.len() == 7 && !word.bytes().any(|b| b.is_ascii_uppercase()));
-        let found = if is_uuid(word) || hash {
-            Some(plain(word, Border::Tight))
-        } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
-            && !dotted_path(text, start, at)
-        {
-            version(word, text.get(before.0..before.1).unwrap_or(""))
-        } else {
-            None
-        };
-        if let Some(found) = found {
-            covered.push((start, at));
-            out.push(found);
-        }
-    }
-}
-
-/// Part of a path, an address or a host: not a version.
-fn dotted_path(text: &str, start: usize, end: usize) -> bool {
-    let bytes = text.as_bytes();
-    let before = start.checked_sub(1).and_then(|at| bytes.get(at)).copied().unwrap_or(b' ');
-    let after = bytes.get(end).copied().unwrap_or(b' ');
-    matches!(before, b'/' | b'\\' | b'$' | b'~' | b'+')
-        || matches!(after, b'/' | b'\\')
-        || after == b':' && bytes.get(end + 1).is_some_and(u8::is_ascii_digit)
-}
-
-fn is_uuid(word: &str) -> bool {
-    word.len() == 36
-        && word
-            .bytes()
-            .enumerate()
-            .all(|(at, b)| if matches!(at, 8 | 13 | 18 | 23) { b == b'-' } else { b.is_ascii_hexdigit() })
-}
-
-/// Hex with a letter and a digit, in one case, of no more than 64 digits (`0x` counts as hex, too).
-fn is_hex(word: &str) -> bool {
-    let digits = word.strip_prefix("0x").unwrap_or(word);
-    let letters = digits.bytes().any(|b| b.is_ascii_alphabetic());
-    (digits.len() <= 64)
-        && digits.bytes().all(|b| b.is_ascii_hexdigit())
-        && letters
-        && digits.bytes().any(|b| b.is_ascii_digit())
-        && !(digits.bytes().any(|b| b.is_ascii_lowercase()) && digits.bytes().any(|b| b.is_ascii_uppercase()))
-        && !scientific(digits)
-}
-
-/// `1234e56`: a number.
-fn scientific(word: &str) -> bool {
-    word.bytes().filter(u8::is_ascii_alphabetic).count() == 1
-        && word.contains(['e', 'E'])
-        && !word.starts_with(['e', 'E'])
-        && !word.ends_with(['e', 'E'])
-}
-
-/// A version by its form; of two numbers only after a word that has such (`last`, the word before it).
-fn version(word: &str, last: &str) -> Option<Found> {
-    let digits = word.strip_prefix('v').unwrap_or(word);
-    let core_end = digits.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(digits.len());
-    let core = digits.get(..core_end)?;
-    let tail = digits.get(core_end..)?;
-    let parts: Vec<&str> = core.split('.').collect();
-    if parts.iter().any(|part| part.is_empty() || part.len() > 5) {
-        return None;
-    }
-    let tail_ok = tail.is_empty()
-        || (tail.starts_with(['-', '+']) && tail.len() > 1)
-        || tail.starts_with("rc")
-        || tail.starts_with("beta")
-        || tail.starts_with("alpha")
-        || tail.starts_with(".rc")
-        || tail.starts_with(".dev");
-    let enough = match parts.len() {
-        // `04.03.2024` is a date.
-        3 => parts[2].len() < 4 || parts[0].len() > 2,
-        2 => {
-            word.starts_with('v')
-                || matches!(
-                    last.to_ascii_lowercase().as_str(),
-                    "version" | "release" | "python" | "node" | "rust" | "go" | "java" | "php" | "ruby"
-                )
-        }
-        _ => false,
-    };
-    if !tail_ok || !enough {
-        return None;
-    }
-    // `v` may be left out or put before: the same version.
-    let mut surfaces = vec![word.to_owned()];
-    surfaces.push(if word.starts_with('v') { digits.to_owned() } else { format!("v{word}") });
-    Some(Found { value: word.to_owned(), surfaces, border: Border::Tight })
 }
 
 /// Prefixes of standards, algorithms and models: `UTF-8`, `SHA-256` are no ticket keys.
@@ -866,6 +637,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
 #[cfg(test)]
 mod tests {
     use super::super::samples::samples;
+    use super::versions::SHORT_VERSION;
     use super::*;
 
     fn check(text: &str, expected: &[&str]) {

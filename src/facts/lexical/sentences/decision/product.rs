@@ -273,30 +273,10 @@ fn counters(ground: &str) -> bool {
 /// Is what is grounded a choice: made by somebody, put apart from another way, or to keep off what would come otherwise?
 fn is_meant(claim: &str, ground: &str) -> bool {
     is_passive(claim)
+        || counters(ground)
         || has_word(
             ground,
-            &[
-                "would",
-                "otherwise",
-                "too",
-                "cannot",
-                "can't",
-                "nobody",
-                "must",
-                "needs",
-                "need",
-                "you",
-                "should",
-                "anyway",
-                "already",
-                "cheap",
-                "cheaper",
-                "easier",
-                "simpler",
-                "faster",
-                "safer",
-                "enough",
-            ],
+            &["too", "cannot", "can't", "needs", "need", "already", "cheap", "faster", "enough"],
         )
 }
 

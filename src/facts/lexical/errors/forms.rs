@@ -1,0 +1,211 @@
+//! The shapes in which programs report errors, and what a line must hold to have one of them.
+
+use super::super::{LazyLock, Regex, pattern};
+use aho_corasick::{AhoCorasick, MatchKind};
+
+/// What a line must hold to be worth a closer look.
+pub(super) static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    // Leftmost matches are found fastest; which hint of a line is found does not matter.
+    AhoCorasick::builder()
+        .match_kind(MatchKind::LeftmostFirst)
+        .build([
+            "error",
+            "Error",
+            "ERROR",
+            "Exception",
+            "panicked",
+            "panic:",
+            "FAIL",
+            "fatal",
+            "ERR!",
+            "failed",
+            "Segmentation fault",
+            "✕",
+            "✗",
+            "× ",
+            "not ok ",
+            "not found",
+            "CONFLICT (",
+            "Violation: ",
+            "Conflict: ",
+            "Denied: ",
+            "NotFound: ",
+            "Timeout: ",
+            "Refused: ",
+            "✖",
+            "● ",
+            ".go:",
+            "Permission denied",
+            "❯ ",
+            ") [",
+            "____ ",
+            "Failed",
+            "Sanitizer",
+            "Assertion ",
+            "terminate called",
+            "undefined reference",
+            "(fail)",
+            "rspec ./",
+            "FATAL",
+            "Fatal",
+            "(SEGFAULT)",
+            "(Timeout)",
+            "ould not find",
+            "***ERROR***",
+            "i/o timeout",
+            "onnection refused",
+            "onnection reset",
+            "No such file or directory",
+            "is invalid: ",
+            "Traceback (",
+            "e: file:",
+            "ERR_PNPM",
+            "curl: (",
+            "rejected] ",
+            "No rule to make",
+            "cannot find -l",
+            "** (",
+            ") test ",
+            ".rb:",
+            "Can't locate ",
+            "ORA-",
+            "SQLSTATE[",
+            "nginx: [",
+            "#test_",
+            " [E]",
+            "Invalid read",
+            "Invalid write",
+            "definitely lost",
+            "(core dumped)",
+            "E: ",
+            "Undefined control",
+            "Module not found",
+            "symbol(s) not",
+            "undefined symbol",
+            "Invalid: ",
+            "Operation: ",
+            "DoesNotExist: ",
+            "Unavailable: ",
+            "has not been read",
+            "matches of the string",
+        ])
+        .ok()
+});
+
+pub(super) static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // rustc `error[E0502]: m`; tsc `error TS2345: m`; C#, MSVC, GHC-like `error CS1002: m`; linters are left alone.
+    pattern(r"\berror(?:\[(E[0-9]{4})\]| ((?:TS|CS|MSB|NU|LNK|C|BC|FS)[0-9]{3,5})): (.+)")
+});
+
+pub(super) static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+    )
+});
+
+pub(super) static PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^thread '[^']*' (?:\([0-9]+\) )?panicked at (?:'(.*)', .+|[^\s:]+:[0-9]+:[0-9]+:)$")
+});
+
+pub(super) static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"^panic: (.+)"));
+
+pub(super) static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
+    pattern(
+        r#"^(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
+    )
+});
+
+pub(super) static GO: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^(?:vet: )?(?:\./)?[^\s:]+\.go:[0-9]+:[0-9]+: (.+)"));
+
+pub(super) static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^\s*(?:FAIL|❯|×)\s+(?:\[[^\]]+\] › )?(\S+\.[cm]?[jt]sx?(?:\s+>|:[0-9]+:[0-9]+ ›)\s.+?)(?:\s+[0-9.]+ ?m?s)?$",
+    )
+});
+
+pub(super) static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^\s+(?:❯ (\S+ > \S.*?)|[0-9]+\) (\[[^\]]+\] › \S+:[0-9]+:[0-9]+ › .+?))(?:\s+[0-9.]+ ?m?s)?(?:\s*─+)?\s*$",
+    )
+});
+
+pub(super) static RUNNERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?)$",
+    )
+});
+
+pub(super) static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^==[0-9]+==\s?ERROR: (\w+Sanitizer: \S+)|(Assertion [`'].+' failed)|^(terminate called after throwing an instance of '[^']+')|(undefined reference to [`'].+'))",
+    )
+});
+
+pub(super) static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z`'].+)")
+});
+
+pub(super) static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
+    )
+});
+
+pub(super) static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp) \S+: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
+    )
+});
+
+pub(super) static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^((?:String to replace not found in file|Found [0-9]+ matches of the string to replace|File has not been read yet|File has been (?:unexpectedly )?modified|(?:The )?old_?str(?:ing)? (?:was )?not found|No replacement was performed|Could not find the exact text).*)$",
+    )
+});
+
+pub(super) static DENIED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^(?:.*: )?(?:cannot [a-z ]+)?(\S+): Permission denied$"));
+
+pub(super) static NPM: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
+
+pub(super) static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
+
+pub(super) static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*|_{4,} (\w+(?:\[.+\])?) _{4,})$",
+    )
+});
+
+pub(super) static PYTEST: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
+
+pub(super) static TOOLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found).+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
+    )
+});
+
+pub(super) static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"^(?:\s+[0-9]+\) test (.+) \([A-Z]\S*\)|Test Case '(-\[\S+ \w+\]|\S+)' failed.*|(\w+#test_\w+)(?: \[.+\])?:?|[0-9:]+ \+[0-9]+(?: ~[0-9]+)? -[0-9]+: (.+) \[E\]|\s*FAILED\s+(\S+ > .+?)(?:\s{2,}.*)?|  ● (\S.+))$",
+    )
+});
+
+pub(super) static BRACKETED: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(r"^(?:\s*\*\* \(([A-Z][\w.]*)\) (.+)|\S+\.rb:[0-9]+:in [`'].+': (.+) \(([A-Z][\w:]*)\))$")
+});
+
+pub(super) static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
+    pattern(
+        r"(?:^|: )(\S+): command not found$|(?:^|: )command not found: (\S+)$|^(?:\S*/)?(?:ba|da|z|a)?sh: (?:[0-9]+: |line [0-9]+: )?(\S+): not found$",
+    )
+});
+
+pub(super) static LISTED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^\s+[0-9]+:[0-9]+\s+(?:error|✖|×)\s+(\S.*?)(?:\s{2,}([\w@/.-]+))?$"));
+
+pub(super) static RAISED: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S.*)"));

@@ -1,0 +1,109 @@
+//! Words and paths as numbers: read and hashed eight bytes at a time.
+
+use std::num::NonZeroU64;
+
+/// First letters and length of a word or a mark, which tell most words apart.
+#[inline]
+pub(super) fn first_look(chunk: u64, length: usize) -> u64 {
+    let mask = (1_u128 << (8 * length.min(8))) - 1;
+    let hash = ((chunk | FOLD) & mask as u64 ^ length.min(64) as u64).wrapping_mul(SEED);
+    hash ^ hash >> 29
+}
+
+/// Every byte of a chunk set to `byte`.
+pub(super) const fn each(byte: u8) -> u64 {
+    u64::from_le_bytes([byte; 8])
+}
+
+/// End and [`hash_word`] of the run of ASCII word bytes that begins at `at`, eight bytes at a time.
+#[inline]
+pub(super) fn read_word(bytes: &[u8], at: usize) -> (usize, u64) {
+    let mut end = at;
+    let mut hash = 0;
+    loop {
+        let chunk = chunk(bytes, end, bytes.len());
+        let length = word_bytes(chunk);
+        if length > 0 {
+            hash = mix::<FOLD>(hash, chunk, length);
+            end += length;
+        }
+        if length < 8 {
+            return (end, finish(hash, end - at));
+        }
+    }
+}
+
+/// How many bytes at the start of a chunk are letters, digits or `_`.
+#[inline]
+fn word_bytes(chunk: u64) -> usize {
+    let high = each(0x80);
+    // The high bit of each byte that is at least `least`; bytes are below 0x80, so that nothing carries over.
+    let from = |bytes: u64, least: u8| bytes + each(0x80 - least);
+    let ascii = chunk & !high;
+    let folded = ascii | each(0x20);
+    let digit = from(ascii, b'0') & !from(ascii, b'9' + 1);
+    let letter = from(folded, b'a') & !from(folded, b'z' + 1);
+    let under = from(ascii, b'_') & !from(ascii, b'_' + 1);
+    let word = (digit | letter | under) & !chunk & high;
+    (!word & high).trailing_zeros() as usize / 8
+}
+
+const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
+
+/// Folds the case of ASCII letters in a hash.
+pub(super) const FOLD: u64 = each(0x20);
+
+/// Hash of a word with ASCII case folded away; other distinctions are left to the comparison that follows.
+#[inline]
+pub(super) fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
+    hash_chunks::<FOLD>(bytes, start, end)
+}
+
+/// A word of ASCII with up to eight bytes, its case folded away, as a number; it tells such words apart.
+#[inline]
+pub(super) fn short(bytes: &[u8], start: usize, end: usize) -> Option<NonZeroU64> {
+    let length = end - start;
+    if !(1..=8).contains(&length) {
+        return None;
+    }
+    let word = (chunk(bytes, start, bytes.len()) | FOLD) & u64::MAX >> (64 - 8 * length);
+    if word & each(0x80) == 0 { NonZeroU64::new(word) } else { None }
+}
+
+pub(super) fn hash_path(bytes: &[u8]) -> u64 {
+    hash_chunks::<0>(bytes, 0, bytes.len())
+}
+
+#[inline]
+pub(super) fn hash_chunks<const FOLD: u64>(bytes: &[u8], start: usize, end: usize) -> u64 {
+    let mut hash = 0;
+    let mut at = start;
+    while at < end {
+        hash = mix::<FOLD>(hash, chunk(bytes, at, end), (end - at).min(8));
+        at += 8;
+    }
+    finish(hash, end - start)
+}
+
+/// Up to eight bytes from `at` on; what follows `end` may be among them.
+#[inline]
+pub(super) fn chunk(bytes: &[u8], at: usize, end: usize) -> u64 {
+    if let Some(eight) = bytes.get(at..at + 8).and_then(|eight| <[u8; 8]>::try_from(eight).ok()) {
+        return u64::from_le_bytes(eight);
+    }
+    let rest = bytes.get(at..end).unwrap_or_default();
+    rest.iter().rev().fold(0, |sum, byte| sum << 8 | u64::from(*byte))
+}
+
+/// Takes the first `length` bytes (1 to 8) of a chunk into a hash.
+#[inline]
+fn mix<const FOLD: u64>(hash: u64, chunk: u64, length: usize) -> u64 {
+    let mask = u64::MAX >> (64 - 8 * length);
+    (hash.rotate_left(5) ^ (chunk | FOLD) & mask).wrapping_mul(SEED)
+}
+
+#[inline]
+fn finish(hash: u64, length: usize) -> u64 {
+    let hash = (hash ^ length as u64).wrapping_mul(SEED);
+    hash ^ hash >> 29
+}

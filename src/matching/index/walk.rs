@@ -1,0 +1,478 @@
+//! The search itself: from candidate to candidate, token by token where a phrase is under way, and whole path tokens.
+
+use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
+use super::candidates::{Candidate, Looks, MARK, candidates};
+use super::hash::{hash_chunks, hash_word, read_word};
+use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, is_wide_word};
+
+/// State of one search.
+pub(super) struct Walk<'i, 't> {
+    index: &'i Index,
+    text: &'t str,
+    scope: Scope,
+    /// Offset of what is searched.
+    base: usize,
+    candidates: Vec<Candidate>,
+    /// The first candidate that is not behind.
+    next: usize,
+    /// A bit for each byte beyond ASCII.
+    wide: Vec<u64>,
+    /// Trie nodes under way, with the start of each.
+    active: Vec<(u32, usize)>,
+    pair: Option<(usize, usize)>,
+}
+
+impl<'i, 't> Walk<'i, 't> {
+    /// A search of the units between `start` and `end`.
+    pub(super) fn new(index: &'i Index, text: &'t str, start: usize, end: usize, scope: Scope) -> Self {
+        let (wanted, marks) = match scope {
+            Scope::Parts => (u8::MAX, index.marks.as_slice()),
+            Scope::Wholes => (Looks::BEGINS | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
+            Scope::Words => (Looks::WORD, [].as_slice()),
+        };
+        let bytes = text.as_bytes().get(start..end).unwrap_or_default();
+        let (candidates, wide) = candidates(bytes, &index.looks, wanted, marks);
+        Self { index, text, scope, base: start, candidates, next: 0, wide, active: Vec::new(), pair: None }
+    }
+
+    pub(super) fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+        self.active.clear();
+        self.pair = None;
+        if self.has_wide_words(start, end) {
+            self.wide_unit(start, end, sink);
+            return;
+        }
+        let bytes = self.text.as_bytes();
+        // Behind these, a phrase and a path were followed.
+        let (mut followed, mut run) = (start, start);
+        while let Some(candidate) = self.candidates.get(self.next) {
+            let at = self.base + candidate.at;
+            if at >= end {
+                break;
+            }
+            self.next += 1;
+            let kinds = candidate.kinds;
+            if kinds & Looks::NAME != 0 && at >= run {
+                let (from, to) = self.run(at, start, end);
+                self.path(from, to, sink);
+                run = to;
+            }
+            if at < followed {
+                continue;
+            }
+            followed = if kinds & MARK != 0 {
+                self.begin_at_mark(at, end, sink)
+            } else if kinds & Looks::BEGINS != 0 {
+                self.follow(at, end, sink)
+            } else {
+                if kinds & Looks::NUMBER != 0 {
+                    sink.number(self.text, at);
+                }
+                if kinds & Looks::WORD != 0 {
+                    let (to, hash) = read_word(bytes, at);
+                    self.counted(bytes, at, to, hash, sink);
+                }
+                at
+            };
+        }
+    }
+
+    /// Are there letters or digits beyond ASCII?
+    fn has_wide_words(&self, start: usize, end: usize) -> bool {
+        let blocks = (start - self.base) / 64..(end - self.base).div_ceil(64);
+        self.wide.get(blocks).is_some_and(|blocks| blocks.iter().any(|block| *block != 0))
+            && self
+                .text
+                .get(start..end)
+                .is_some_and(|unit| unit.chars().any(|c| !c.is_ascii() && (is_cjk(c) || is_wide_word(c))))
+    }
+
+    /// A unit with words beyond ASCII, of which the candidates tell nothing.
+    fn wide_unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+        let mut at = start;
+        while at < end {
+            at = self.step(at, end, sink);
+        }
+        at = start;
+        while at < end && self.scope != Scope::Words {
+            let (_, to) = self.run(at, at, end);
+            if to > at {
+                self.path(at, to, sink);
+            }
+            at = to.max(at + 1);
+        }
+        while self.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end) {
+            self.next += 1;
+        }
+    }
+
+    /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
+    fn begin_at_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        if self.index.any_after_mark {
+            return self.follow(at, end, sink);
+        }
+        // All of them go on with one of a few words, right after this and further marks.
+        let bytes = self.text.as_bytes();
+        let mut word = at + 1;
+        while word < end && matches!(CLASS[bytes[word] as usize], CONNECTOR | OTHER | QUOTE) {
+            word += 1;
+        }
+        if word < end && self.index.after_mark.may_hold(read_word(bytes, word).1) {
+            return self.follow(at, end, sink);
+        }
+        word
+    }
+
+    /// Goes on until nothing is under way.
+    fn follow(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let mut at = at;
+        loop {
+            at = self.step(at, end, sink);
+            if at >= end || self.active.is_empty() {
+                return at;
+            }
+        }
+    }
+
+    /// Takes one token and gives its end.
+    fn step(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let bytes = self.text.as_bytes();
+        let byte = bytes[at];
+        match CLASS[byte as usize] {
+            WORD => {
+                let (mut to, mut hash) = read_word(bytes, at);
+                if to < end && bytes[to] >= 0x80 {
+                    to = self.wide_word_end(to, end);
+                    hash = hash_word(bytes, at, to);
+                }
+                self.word(at, to, hash, sink);
+                to
+            }
+            SPACE => {
+                let mut to = at + 1;
+                while to < end && CLASS[bytes[to] as usize] == SPACE {
+                    to += 1;
+                }
+                if !self.active.is_empty() {
+                    self.advance(SPACE_TOKEN, to, sink);
+                }
+                to
+            }
+            QUOTE => at + 1,
+            CONNECTOR | OTHER => {
+                self.mark(if byte == b'\\' { b'/' } else { byte }, at, at + 1, sink);
+                at + 1
+            }
+            _ => self.wide(at, end, sink),
+        }
+    }
+
+    /// The path token around a position: a run of words and of marks that may stand in a path.
+    fn run(&self, at: usize, start: usize, end: usize) -> (usize, usize) {
+        let bytes = self.text.as_bytes();
+        let (mut from, mut to) = (at, at);
+        while from > start {
+            match CLASS[bytes[from - 1] as usize] {
+                WORD | CONNECTOR => from -= 1,
+                WIDE => match self.text.get(start..from).and_then(|before| before.chars().next_back()) {
+                    Some(c) if !is_cjk(c) && is_wide_word(c) => from -= c.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        while to < end {
+            match CLASS[bytes[to] as usize] {
+                WORD | CONNECTOR => to += 1,
+                WIDE => match self.text.get(to..end).and_then(|after| after.chars().next()) {
+                    Some(c) if !is_cjk(c) && is_wide_word(c) => to += c.len_utf8(),
+                    _ => break,
+                },
+                _ => break,
+            }
+        }
+        (from, to)
+    }
+
+    /// End of a word that goes on with non-ASCII letters.
+    fn wide_word_end(&self, at: usize, end: usize) -> usize {
+        let rest = self.text.get(at..end).unwrap_or("");
+        at + rest
+            .char_indices()
+            .find(|(_, c)| is_cjk(*c) || !(is_wide_word(*c) || *c == '_'))
+            .map_or(rest.len(), |(offset, _)| offset)
+    }
+
+    fn wide(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return at + 1 };
+        let next = at + c.len_utf8();
+        if is_cjk(c) {
+            let bytes = self.text.as_bytes();
+            if let Some((from, to)) = self.pair
+                && to == at
+            {
+                self.counted(bytes, from, next, hash_word(bytes, from, next), sink);
+            }
+            self.pair = Some((at, next));
+            if self.scope != Scope::Words {
+                let hash = hash_word(bytes, at, next);
+                let entry = self.index.lookup(bytes, at, next, hash);
+                self.token(entry.map(|(_, entry)| entry), at, next, sink);
+            }
+            return next;
+        }
+        if is_wide_word(c) {
+            let to = self.wide_word_end(at, end);
+            self.word(at, to, hash_word(self.text.as_bytes(), at, to), sink);
+            return to;
+        }
+        if !is_wide_quote(c) && !self.active.is_empty() {
+            if c.is_whitespace() {
+                self.advance(SPACE_TOKEN, next, sink);
+            } else {
+                self.active.clear();
+            }
+        }
+        next
+    }
+
+    fn word(&mut self, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
+        let bytes = self.text.as_bytes();
+        if self.scope == Scope::Words {
+            self.counted(bytes, start, end, hash, sink);
+            return;
+        }
+        if bytes[start].is_ascii_digit() {
+            sink.number(self.text, start);
+        }
+        let entry = self.index.lookup(bytes, start, end, hash);
+        if let Some((word, entry)) = entry {
+            self.tell(word, entry, sink);
+        }
+        self.token(entry.map(|(_, entry)| entry), start, end, sink);
+    }
+
+    /// Looks a word up that can be nothing but one of sentences.
+    fn counted(&self, bytes: &[u8], start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
+        if let Some((word, entry)) = self.index.lookup(bytes, start, end, hash) {
+            self.tell(word, entry, sink);
+        }
+    }
+
+    #[inline]
+    fn tell(&self, word: u32, entry: &Entry, sink: &mut impl Sink) {
+        match self.scope {
+            Scope::Parts if entry.sentences > 0 => sink.word(word, &entry.hints),
+            Scope::Wholes if !entry.triggers.is_empty() => sink.word(word, &entry.triggers),
+            Scope::Words if entry.sentences > 0 => sink.word(word, &[]),
+            _ => {}
+        }
+    }
+
+    fn token(&mut self, entry: Option<&Entry>, start: usize, end: usize, sink: &mut impl Sink) {
+        let word = self.text.as_bytes().get(start..end).unwrap_or_default();
+        let id = entry
+            .and_then(|entry| entry.exact.iter().find(|(text, _)| text.as_bytes() == word))
+            .map(|(_, id)| *id);
+        match id {
+            Some(id) => {
+                if !self.active.is_empty() {
+                    self.advance(id, end, sink);
+                }
+                self.begin(id, start, end, sink);
+            }
+            None => self.active.clear(),
+        }
+    }
+
+    #[inline]
+    fn mark(&mut self, byte: u8, start: usize, end: usize, sink: &mut impl Sink) {
+        if self.scope == Scope::Words {
+            return;
+        }
+        let id = u32::from(byte);
+        if !self.active.is_empty() {
+            self.advance(id, end, sink);
+        }
+        self.begin(id, start, end, sink);
+    }
+
+    #[inline]
+    fn begin(&mut self, id: u32, start: usize, end: usize, sink: &mut impl Sink) {
+        let root = self.index.roots.get(id as usize).copied().unwrap_or(NONE);
+        if root != NONE {
+            self.active.push((root, start));
+            self.report(root, start, end, sink);
+        }
+    }
+
+    fn advance(&mut self, id: u32, end: usize, sink: &mut impl Sink) {
+        let mut active = std::mem::take(&mut self.active);
+        active.retain_mut(|(node, start)| match self.index.edges.get(&(*node, id)) {
+            Some(next) => {
+                *node = *next;
+                self.report(*next, *start, end, sink);
+                true
+            }
+            None => false,
+        });
+        self.active = active;
+    }
+
+    fn report(&self, node: u32, start: usize, end: usize, sink: &mut impl Sink) {
+        for terminal in self.index.terminals.get(node as usize).into_iter().flatten() {
+            if bordered(self.text, start, end, terminal.border) {
+                sink.phrase(terminal.phrase, start, end);
+            }
+        }
+    }
+
+    /// Looks a path token up.
+    fn path(&self, start: usize, end: usize, sink: &mut impl Sink) {
+        let bytes = self.text.as_bytes();
+        let mut to = end;
+        while to > start && matches!(bytes[to - 1], b'.' | b'/' | b'-' | b'~' | b'@' | b'%' | b'\\') {
+            to -= 1;
+        }
+        let mut from = start;
+        while from < to && matches!(bytes[from], b'@' | b'+' | b'-' | b'%') {
+            from += 1;
+        }
+        if from >= to {
+            return;
+        }
+        // Every suffix ends in one of the known names, and so does what is only told to be astray.
+        let slash = bytes[from..to].iter().rposition(|byte| matches!(byte, b'/' | b'\\'));
+        let name = slash.map_or(from, |slash| from + slash + 1);
+        if !self.index.names.may_hold(hash_chunks::<0>(bytes, name, to)) {
+            return;
+        }
+        if memchr::memchr2(b'/', b'\\', &bytes[start..end]).is_none() {
+            let token = &bytes[from..to];
+            // The dot of `word.` was the end of a sentence.
+            if !self.index.bare && memchr::memchr(b'.', token).is_none() {
+                return;
+            }
+            if let Some(suffix) = self.text.get(from..to).and_then(|token| self.index.suffix(token)) {
+                sink.suffix(suffix, self.text, from, to);
+            }
+            return;
+        }
+        let colon = start.checked_sub(1).and_then(|i| bytes.get(i)).copied() == Some(b':');
+        let Some(raw) = self.text.get(from..to) else { return };
+        let owned;
+        let mut token = raw;
+        if memchr::memchr(b'\\', raw.as_bytes()).is_some() || raw.contains("//") || raw.contains("/./") {
+            let mut clean = String::with_capacity(raw.len());
+            for c in raw.chars() {
+                let c = if c == '\\' { '/' } else { c };
+                if c == '/' && clean.ends_with('/') {
+                    continue;
+                }
+                if c == '/' && clean.ends_with("/.") {
+                    clean.pop();
+                    continue;
+                }
+                clean.push(c);
+            }
+            owned = clean;
+            token = &owned;
+        }
+        if colon {
+            let before = self.text.get(..start - 1).unwrap_or("");
+            let scheme = before.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
+            if raw.starts_with("//") && scheme > 1 {
+                if before.ends_with("file") {
+                    self.lookup_path(token, from, to, sink);
+                }
+                return; // a URL is no path
+            }
+            if scheme == 1
+                && let Some(drive) = before.chars().next_back()
+            {
+                let full = format!("{}:{token}", drive.to_ascii_uppercase());
+                if let Some(suffix) = self.index.suffix(&full) {
+                    sink.suffix(suffix, self.text, from - 2, to);
+                    return;
+                }
+            }
+        }
+        self.lookup_path(token, from, to, sink);
+    }
+
+    fn lookup_path(&self, token: &str, from: usize, to: usize, sink: &mut impl Sink) {
+        let mut token = token;
+        loop {
+            if let Some(suffix) = self.index.suffix(token) {
+                sink.suffix(suffix, self.text, from, to);
+                return;
+            }
+            token = match token
+                .strip_prefix("./")
+                .or_else(|| token.strip_prefix("../"))
+                .or_else(|| token.strip_prefix(".../"))
+            {
+                Some(rest) => rest,
+                None => break,
+            };
+        }
+        // `a/src/x.rs` and `b/src/x.rs` of a diff.
+        if let Some(rest) = token.strip_prefix("a/").or_else(|| token.strip_prefix("b/"))
+            && let Some(suffix) = self.index.suffix(rest)
+        {
+            sink.suffix(suffix, self.text, from, to);
+            return;
+        }
+        let Some((dir, name)) = token.rsplit_once('/') else {
+            return;
+        };
+        if let Some(basename) = self.index.suffix(name) {
+            // `a.rs/b.rs` names two files, not a directory.
+            let parent = dir.rsplit('/').next().unwrap_or("");
+            if parent.contains('.') && self.index.suffix(parent).is_some() {
+                for part in token.split('/') {
+                    if let Some(suffix) = self.index.suffix(part) {
+                        sink.suffix(suffix, self.text, from, to);
+                    }
+                }
+                return;
+            }
+            sink.stray(basename, token);
+        }
+    }
+}
+
+/// Does the phrase at `start..end` stand alone, under its rule?
+pub(super) fn bordered(text: &str, start: usize, end: usize, border: Border) -> bool {
+    let bytes = text.as_bytes();
+    let at = |i: usize| bytes.get(i).copied().unwrap_or(b' ');
+    let before = if start > 0 { at(start - 1) } else { b' ' };
+    let before2 = if start > 1 { at(start - 2) } else { b' ' };
+    let (after, after2) = (at(end), at(end + 1));
+    let word = |b: u8| CLASS[b as usize] == WORD;
+    match border {
+        Border::Word => true,
+        Border::Name => {
+            let joins = |b: u8, far: u8| match b {
+                b'-' | b'.' => word(far),
+                b':' => far == b':',
+                _ => false,
+            };
+            // A sentence end is no continuation: `.` must be followed by a word directly.
+            !(joins(before, before2) || joins(after, after2))
+        }
+        Border::Path => {
+            let left = matches!(before, b'/' | b'\\' | b'-' | b'.' | b'~' | b'@' | b'+') || word(before);
+            let right = matches!(after, b'/' | b'\\' | b'-' | b'.' | b'+') && word(after2);
+            !(left || right)
+        }
+        Border::Tight => {
+            let left = matches!(before, b'.' | b'-' | b'+' | b'%' | b'&') && word(before2) && before != b'-'
+                || before == b'-' && word(before2) && !before2.is_ascii_alphabetic();
+            let right =
+                matches!(after, b'.' | b'-' | b'/' | b'?' | b'#' | b'=' | b'&' | b'%' | b'+' | b'~' | b':')
+                    && word(after2);
+            !(left || right)
+        }
+    }
+}
