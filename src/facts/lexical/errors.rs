@@ -28,20 +28,6 @@ pub(in crate::facts) struct Found {
 /// Longest head of a message, in characters.
 const HEAD_CHARS: usize = 100;
 
-// The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
-// vitest and jest: `FAIL  src/x.test.ts > group > name`.
-// vitest names a failing test of a suite below its file, playwright numbers its failing tests.
-// googletest, ctest, gradle, surefire, dotnet, mocha and rspec, phpunit, nextest, bun.
-// Sanitizers, C assertions, uncaught C++ exceptions, linkers.
-// ruff, flake8, pylint, shellcheck: a code and what it says.
-// `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
-// `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
-// What editing tools of agents say when they refuse.
-// Tools that say in a form of their own what failed: kotlinc, Maven, pnpm, MySQL, Redis, curl, git, make, linkers, PHP, R,
-// Perl, Oracle, PDO, nginx, pyright, Dart, valgrind, ssh, apt, LaTeX, esbuild, webpack.
-// ExUnit, XCTest, minitest, Dart, Pest, jest without a suite.
-// Elixir and Ruby name the exception in brackets.
-// eslint, stylelint: `  12:7  error  message  rule`.
 /// The groups of a pattern that matches a line. Most do not, and whether one does is told faster than its groups.
 fn captures<'l>(rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Captures<'l>> {
     rule.as_ref().filter(|rule| rule.is_match(line))?.captures(line)

@@ -116,49 +116,58 @@ pub(super) static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// The Go compiler and vet name no class: `./x.go:12:3: undefined: y`.
 pub(super) static GO: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^(?:vet: )?(?:\./)?[^\s:]+\.go:[0-9]+:[0-9]+: (.+)"));
 
+/// vitest and jest: `FAIL  src/x.test.ts > group > name`.
 pub(super) static FAILING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^\s*(?:FAIL|❯|×)\s+(?:\[[^\]]+\] › )?(\S+\.[cm]?[jt]sx?(?:\s+>|:[0-9]+:[0-9]+ ›)\s.+?)(?:\s+[0-9.]+ ?m?s)?$",
     )
 });
 
+/// vitest names a failing test of a suite below its file, playwright numbers its failing tests.
 pub(super) static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^\s+(?:❯ (\S+ > \S.*?)|[0-9]+\) (\[[^\]]+\] › \S+:[0-9]+:[0-9]+ › .+?))(?:\s+[0-9.]+ ?m?s)?(?:\s*─+)?\s*$",
     )
 });
 
+/// googletest, ctest, gradle, surefire, dotnet, mocha and rspec, phpunit, nextest, bun.
 pub(super) static RUNNERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?)$",
     )
 });
 
+/// Sanitizers, C assertions, uncaught C++ exceptions, linkers.
 pub(super) static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"(?:^==[0-9]+==\s?ERROR: (\w+Sanitizer: \S+)|(Assertion [`'].+' failed)|^(terminate called after throwing an instance of '[^']+')|(undefined reference to [`'].+'))",
     )
 });
 
+/// ruff, flake8, pylint, shellcheck: a code and what it says.
 pub(super) static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z`'].+)")
 });
 
+/// `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
 pub(super) static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
     )
 });
 
+/// `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
 pub(super) static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp) \S+: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
     )
 });
 
+/// What editing tools of agents say when they refuse.
 pub(super) static REFUSED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^((?:String to replace not found in file|Found [0-9]+ matches of the string to replace|File has not been read yet|File has been (?:unexpectedly )?modified|(?:The )?old_?str(?:ing)? (?:was )?not found|No replacement was performed|Could not find the exact text).*)$",
@@ -182,18 +191,22 @@ pub(super) static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(super) static PYTEST: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^FAILED ([^\s]+::.+?)(?: - (.+))?$"));
 
+/// Tools that say in a form of their own what failed: kotlinc, Maven, pnpm, MySQL, Redis, curl, git, make, linkers, PHP, R,
+/// Perl, Oracle, PDO, nginx, pyright, Dart, valgrind, ssh, apt, LaTeX, esbuild, webpack.
 pub(super) static TOOLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found).+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
     )
 });
 
+/// ExUnit, XCTest, minitest, Dart, Pest, jest without a suite.
 pub(super) static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
         r"^(?:\s+[0-9]+\) test (.+) \([A-Z]\S*\)|Test Case '(-\[\S+ \w+\]|\S+)' failed.*|(\w+#test_\w+)(?: \[.+\])?:?|[0-9:]+ \+[0-9]+(?: ~[0-9]+)? -[0-9]+: (.+) \[E\]|\s*FAILED\s+(\S+ > .+?)(?:\s{2,}.*)?|  ● (\S.+))$",
     )
 });
 
+/// Elixir and Ruby name the exception in brackets.
 pub(super) static BRACKETED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"^(?:\s*\*\* \(([A-Z][\w.]*)\) (.+)|\S+\.rb:[0-9]+:in [`'].+': (.+) \(([A-Z][\w:]*)\))$")
 });
@@ -204,6 +217,7 @@ pub(super) static MISSING: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// eslint, stylelint: `  12:7  error  message  rule`.
 pub(super) static LISTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^\s+[0-9]+:[0-9]+\s+(?:error|✖|×)\s+(\S.*?)(?:\s{2,}([\w@/.-]+))?$"));
 
