@@ -6,12 +6,15 @@
 
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
-use crate::matching::index::{Border, Index, Sink};
+use crate::matching::index::{Border, Index, Room, Sink};
 use crate::matching::sentence::{self, Heading, Sentence, Stance};
 use crate::matching::{self, CLASS, Quantity, WORD};
 use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
+use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::cell::LazyCell;
+use std::sync::LazyLock;
 
 /// How a fact stands in a text. The order is from weakest to strongest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -297,8 +300,8 @@ impl Lookup {
     /// Finds facts born before `end`.
     pub(super) fn find(&self, text: &str, end: MessageIdx, facts: Option<&[Fact]>) -> Found {
         let mut scratch = Scratch::default();
-        let mut walk = Walk::new(self, end, facts, &mut scratch);
-        self.index.search(text, &mut walk);
+        let mut room = Room::default();
+        self.index.search(text, &mut room, &mut Walk::new(self, end, facts, &mut scratch));
         let mut hits: Vec<(FactId, Match)> = scratch
             .hits
             .drain(..)
@@ -319,9 +322,11 @@ impl Lookup {
         report: &mut impl FnMut(u32),
     ) {
         let end = MessageIdx(at.0.saturating_add(1));
+        let mut room = std::mem::take(&mut scratch.room);
         let mut walk = Walk::new(self, end, None, scratch);
         walk.record = true;
-        self.index.search_wholes(text, &mut walk);
+        self.index.search_wholes(text, &mut room, &mut walk);
+        scratch.room = room;
         for (fact, found) in scratch.hits.drain(..) {
             if found.is_present() {
                 report(fact);
@@ -381,6 +386,9 @@ fn is_plain(path: &str) -> bool {
 /// Buffers of a search, kept between texts.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
+    room: Room,
+    /// For searches within a unit.
+    unit_room: Room,
     hits: Vec<(u32, Match)>,
     /// Per word of the index, the number of the last unit that held it.
     seen: Vec<u32>,
@@ -388,6 +396,8 @@ pub(super) struct Scratch {
     unit: u32,
     /// Per sentence, the end of the prefix at which a message was last found to mention it.
     told: Vec<MessageIdx>,
+    /// Likewise per check, where all of its facts were.
+    checked: Vec<MessageIdx>,
     /// Per sentence, the last unit that touched it and what was seen of it in that.
     marks: Vec<Mark>,
     touched: Vec<u32>,
@@ -428,6 +438,7 @@ impl<'a> Walk<'a> {
         scratch.marks.resize(lookup.sentences.len(), Mark::default());
         scratch.seen.resize(lookup.index.words(), 0);
         scratch.told.resize(lookup.sentences.len(), MessageIdx(0));
+        scratch.checked.resize(lookup.checks.len(), MessageIdx(0));
         let read = ((0, 0), Heading::default());
         Self { lookup, end, facts, scratch, unit: (0, 0), heading: (0, 0), read, record: false }
     }
@@ -541,7 +552,7 @@ impl<'a> Walk<'a> {
         let fact = needle.fact;
         let polar = !needle.sentence.negated.is_empty() || needle.sentence.limiting || needle.sentence.must;
         if kept || polar || seen * 2 >= total {
-            let heading = self.heading(text);
+            let heading = self.read_heading(text);
             let reversed = sentence::stance(&needle.sentence, unit, heading) == Stance::Reversed;
             // A unit that shares only a few words speaks of something else; an offer of the very thing does not.
             let about = kept || total > 0 && seen * 2 >= total && held * 2 >= wanted;
@@ -567,7 +578,7 @@ impl<'a> Walk<'a> {
     }
 
     /// What the heading of the unit says, read once however many sentences ask.
-    fn heading(&mut self, text: &str) -> Heading {
+    fn read_heading(&mut self, text: &str) -> Heading {
         let at = self.heading;
         if self.read.0 != at {
             self.read = (at, sentence::read_heading(text.get(at.0..at.1).unwrap_or("")));
@@ -612,21 +623,36 @@ impl<'a> Walk<'a> {
         }
     }
 
-    fn judge_check(&mut self, check: u32, said: Option<Outcome>) {
+    fn judge_check<F: FnOnce() -> Option<Outcome>>(
+        &mut self,
+        check: u32,
+        said: &LazyCell<Option<Outcome>, F>,
+    ) {
         let Some(outcomes) = self.lookup.checks.get(check as usize) else { return };
+        // One mention in a message is enough.
+        if self.record && self.scratch.checked.get(check as usize) == Some(&self.end) {
+            return;
+        }
+        let mut all = true;
         for (fact, states) in outcomes {
             let now = states.partition_point(|(at, _)| *at < self.end);
             let outcome =
                 now.checked_sub(1).and_then(|last| states.get(last)).map_or(Outcome::Unknown, |it| it.1);
-            let strength = match (outcome, said) {
-                (Outcome::Unknown, _) => Match::Exact,
-                (_, None) => Match::LabelOnly,
-                (outcome, Some(said)) if outcome == said => Match::Exact,
-                _ => Match::Contradicted,
+            let strength = match outcome {
+                Outcome::Unknown => Match::Exact,
+                outcome => match **said {
+                    None => Match::LabelOnly,
+                    Some(said) if outcome == said => Match::Exact,
+                    Some(_) => Match::Contradicted,
+                },
             };
+            all &= strength == Match::Exact;
             if strength == Match::Exact || !self.record {
                 self.scratch.hits.push((*fact, strength));
             }
+        }
+        if all && let Some(checked) = self.scratch.checked.get_mut(check as usize) {
+            *checked = self.end;
         }
     }
 }
@@ -655,8 +681,14 @@ fn said_outcome(unit: &sentence::Unit<'_>) -> Option<Outcome> {
     ];
     const BAD: &[&str] = &[
         "fail", "fails", "failed", "failing", "failure", "failures", "red", "broken", "breaks", "error",
-        "errors", "errored", "✗", "❌", "✘", "x",
+        "errors", "errored", "✗", "❌", "✘",
     ];
+    static SAYS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        AhoCorasick::builder().ascii_case_insensitive(true).build(GOOD.iter().chain(BAD)).ok()
+    });
+    if SAYS.as_ref().is_some_and(|says| !says.is_match(unit.text())) {
+        return None;
+    }
     let mut good = unit.text().contains(['✓', '✅', '✔']);
     let mut bad = unit.text().contains(['✗', '❌', '✘']);
     let mut previous = "";
@@ -666,7 +698,7 @@ fn said_outcome(unit: &sentence::Unit<'_>) -> Option<Outcome> {
         let none = word.negated || previous == "0" || previous == "zero";
         if GOOD.contains(&text) {
             if word.negated { bad = true } else { good = true }
-        } else if BAD.contains(&text) && text != "x" {
+        } else if BAD.contains(&text) {
             if none { good = true } else { bad = true }
         }
         previous = text;
@@ -777,9 +809,9 @@ impl Sink for Walk<'_> {
         let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""));
         if !self.scratch.checks.is_empty() {
             let mut checks = std::mem::take(&mut self.scratch.checks);
-            let said = said_outcome(&unit);
+            let said = LazyCell::new(|| said_outcome(&unit));
             for check in checks.drain(..) {
-                self.judge_check(check, said);
+                self.judge_check(check, &said);
             }
             self.scratch.checks = checks;
         }
@@ -790,7 +822,9 @@ impl Sink for Walk<'_> {
                 if !touched.is_empty() {
                     // Here its words are counted; most units announce no sentence.
                     let lookup = self.lookup;
-                    lookup.index.words_of(text, start, end, self);
+                    let mut room = std::mem::take(&mut self.scratch.unit_room);
+                    lookup.index.words_of(text, start, end, &mut room, self);
+                    self.scratch.unit_room = room;
                 }
             }
             for sentence in touched.drain(..) {
@@ -798,15 +832,10 @@ impl Sink for Walk<'_> {
             }
             self.scratch.touched = touched;
         }
-        let bytes = text.as_bytes();
-        if end > start
-            && (bytes.get(start) == Some(&b'#') && end - start <= 120
-                || matches!(bytes.get(end - 1), Some(b':' | b'*'))
-                    && end - start <= 60
-                    && !matches!(bytes.get(start..start + 2), Some(b"- " | b"* " | b"+ ")))
-        {
-            self.heading = (start, end);
-        }
+    }
+
+    fn heading(&mut self, start: usize, end: usize) {
+        self.heading = (start, end);
     }
 }
 

@@ -24,7 +24,9 @@ use candidates::Looks;
 use hash::{hash_path, hash_word, short};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU64;
-use walk::Walk;
+use walk::{Walk, slash};
+
+pub(crate) use walk::Room;
 
 /// What may not touch a phrase, beyond the word border that always holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +122,8 @@ pub(crate) struct Index {
     terminals: Vec<Vec<Terminal>>,
     /// Trie node that a token leads to from the root.
     roots: Vec<u32>,
+    /// Of each token that phrases begin with, a bit for each byte that their next tokens begin with.
+    onward: Vec<u128>,
     /// Marks that phrases begin with.
     marks: Vec<u8>,
     /// First words of these phrases.
@@ -134,7 +138,7 @@ pub(crate) struct Index {
 
 /// What a search reports, in order of the text. Offsets are bytes of the normalised text.
 pub(crate) trait Sink {
-    /// A unit begins.
+    /// A unit begins; of units in which nothing is found, not all are told.
     fn unit(&mut self, text: &str, start: usize, end: usize);
     /// A phrase stands here.
     fn phrase(&mut self, phrase: u32, start: usize, end: usize);
@@ -148,11 +152,28 @@ pub(crate) trait Sink {
     fn stray(&mut self, basename: u32, token: &str);
     /// The unit ends.
     fn unit_end(&mut self, text: &str, start: usize, end: usize);
+    /// The last unit, whether it was told or not, is a heading of what follows.
+    fn heading(&mut self, start: usize, end: usize);
+}
+
+/// Does a unit announce what follows: a heading, or a short line that ends in a colon and is no list item?
+fn is_heading(unit: &[u8]) -> bool {
+    match unit {
+        [b'#', ..] if unit.len() <= 120 => true,
+        [b'-' | b'*' | b'+', b' ', ..] => false,
+        [.., b':' | b'*'] => unit.len() <= 60,
+        _ => false,
+    }
 }
 
 impl Index {
     pub(crate) fn new() -> Self {
-        Self { roots: vec![NONE; FIRST_WORD as usize], terminals: vec![Vec::new()], ..Self::default() }
+        Self {
+            roots: vec![NONE; FIRST_WORD as usize],
+            onward: vec![0; FIRST_WORD as usize],
+            terminals: vec![Vec::new()],
+            ..Self::default()
+        }
     }
 
     /// Adds a phrase under a number of the caller's choice. A phrase without a token is ignored.
@@ -163,12 +184,16 @@ impl Index {
         if let Some(Token::Mark(mark)) = tokens.first() {
             self.begins_with_mark(*mark, &tokens);
         }
+        let second = tokens.get(1).map_or(0, Token::first_bytes);
         for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
-                Token::Mark(mark) => u32::from(if mark == b'\\' { b'/' } else { mark }),
+                Token::Mark(mark) => u32::from(slash(mark)),
             };
             node = if node == NONE {
+                if let Some(onward) = self.onward.get_mut(id as usize) {
+                    *onward |= second;
+                }
                 if let Token::Word(word) = token {
                     self.looks.add(word.as_bytes(), Looks::BEGINS);
                 }
@@ -308,6 +333,7 @@ impl Index {
         }
         entry.exact.push((word.into(), id));
         self.roots.push(NONE);
+        self.onward.push(0);
         id
     }
 
@@ -355,30 +381,58 @@ impl Index {
         None
     }
 
+    /// May a phrase that begins with this token go on with this byte? Quotes within a phrase count for nothing, and
+    /// what is beyond ASCII is not told apart.
+    #[inline]
+    fn may_go_on(&self, token: u32, next: Option<u8>) -> bool {
+        let Some(next) = next else { return false };
+        match CLASS[next as usize] {
+            QUOTE => true,
+            SPACE => self.goes_on(token, SPACE_TOKEN as u8),
+            _ => next >= 0x80 || self.goes_on(token, slash(next)),
+        }
+    }
+
+    fn goes_on(&self, token: u32, byte: u8) -> bool {
+        self.onward.get(token as usize).is_some_and(|onward| onward >> byte & 1 != 0)
+    }
+
     /// Searches a text for everything.
-    pub(crate) fn search(&self, text: &str, sink: &mut impl Sink) {
-        self.walk(text, Scope::Parts, sink);
+    pub(crate) fn search(&self, text: &str, room: &mut Room, sink: &mut impl Sink) {
+        self.walk(text, Scope::Parts, room, sink);
     }
 
     /// Searches a text, for sentences only where they may stand whole. The words of a unit are not told with it, only
     /// those that announce a sentence: see [`Self::words_of`].
-    pub(crate) fn search_wholes(&self, text: &str, sink: &mut impl Sink) {
-        self.walk(text, Scope::Wholes, sink);
+    pub(crate) fn search_wholes(&self, text: &str, room: &mut Room, sink: &mut impl Sink) {
+        self.walk(text, Scope::Wholes, room, sink);
     }
 
-    fn walk(&self, text: &str, scope: Scope, sink: &mut impl Sink) {
+    fn walk(&self, text: &str, scope: Scope, room: &mut Room, sink: &mut impl Sink) {
         let text = normalise(text);
-        let mut walk = Walk::new(self, &text, 0, text.len(), scope);
+        let mut walk = Walk::new(self, &text, 0, text.len(), scope, room);
         for (start, end) in units(&text) {
-            sink.unit(&text, start, end);
-            walk.unit(start, end, sink);
-            sink.unit_end(&text, start, end);
+            if !walk.is_empty(start, end) {
+                sink.unit(&text, start, end);
+                walk.unit(start, end, sink);
+                sink.unit_end(&text, start, end);
+            }
+            if is_heading(text.as_bytes().get(start..end).unwrap_or_default()) {
+                sink.heading(start, end);
+            }
         }
     }
 
     /// Tells every word of sentences in one unit of a text that is normalised.
-    pub(crate) fn words_of(&self, text: &str, start: usize, end: usize, sink: &mut impl Sink) {
-        Walk::new(self, text, start, end, Scope::Words).unit(start, end, sink);
+    pub(crate) fn words_of(
+        &self,
+        text: &str,
+        start: usize,
+        end: usize,
+        room: &mut Room,
+        sink: &mut impl Sink,
+    ) {
+        Walk::new(self, text, start, end, Scope::Words, room).unit(start, end, sink);
     }
 }
 
@@ -386,6 +440,17 @@ impl Index {
 enum Token<'t> {
     Word(&'t str),
     Mark(u8),
+}
+
+impl Token<'_> {
+    /// A bit for each byte that it may begin with in a text.
+    fn first_bytes(&self) -> u128 {
+        match self {
+            Self::Word(word) if word.is_ascii() => word.bytes().next().map_or(0, |first| 1 << first),
+            Self::Word(_) => u128::MAX,
+            Self::Mark(mark) => 1 << slash(*mark),
+        }
+    }
 }
 
 /// Tokens of a phrase, by the same rules as a search: inner white space is one token, quotes are skipped.

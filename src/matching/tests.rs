@@ -1,4 +1,4 @@
-use super::index::{Border, Index, Sink};
+use super::index::{Border, Index, Room, Sink};
 use super::sentence::{Heading, Stance, Unit, analyse, entities, stance};
 use super::*;
 
@@ -159,13 +159,14 @@ impl Sink for Hits {
         self.strays.push(token.to_owned());
     }
     fn unit_end(&mut self, _text: &str, _start: usize, _end: usize) {}
+    fn heading(&mut self, _start: usize, _end: usize) {}
 }
 
 fn check_phrase(phrase: &str, border: Border, text: &str, expected: bool) {
     let mut index = Index::new();
     index.add_phrase(phrase, 7, border);
     let mut hits = Hits::default();
-    index.search(text, &mut hits);
+    index.search(text, &mut Room::default(), &mut hits);
     assert_eq!(!hits.phrases.is_empty(), expected, "{phrase} in {text}");
 }
 
@@ -199,9 +200,10 @@ fn phrases_are_whole_tokens() {
 /// What a search of the log finds besides words: the same as one for everything, and the same where a character beyond
 /// ASCII stands in each unit, so that it is read token by token.
 fn check_scopes(index: &Index, text: &str) {
-    let found = |text: &str, search: fn(&Index, &str, &mut Hits)| {
+    let mut room = Room::default();
+    let mut found = |text: &str, search: fn(&Index, &str, &mut Room, &mut Hits)| {
         let mut hits = Hits::default();
-        search(index, text, &mut hits);
+        search(index, text, &mut room, &mut hits);
         let Hits { mut phrases, mut suffixes, mut strays, numbers, .. } = hits;
         phrases.sort_unstable();
         suffixes.sort_unstable();
@@ -300,9 +302,9 @@ fn enough_words_announce_a_sentence() {
                         let mut hits = Hits::default();
                         let text = unit.join(" ");
                         if wholes {
-                            index.search_wholes(&text, &mut hits);
+                            index.search_wholes(&text, &mut Room::default(), &mut hits);
                         } else {
-                            index.search(&text, &mut hits);
+                            index.search(&text, &mut Room::default(), &mut hits);
                         }
                         hits.words.iter().filter(|(_, sentences)| sentences.contains(&0)).count()
                     };
@@ -321,7 +323,7 @@ fn overlapping_phrases_are_all_found() {
         index.add_phrase(phrase, number as u32, Border::Word);
     }
     let mut hits = Hits::default();
-    index.search("run cargo test --lib", &mut hits);
+    index.search("run cargo test --lib", &mut Room::default(), &mut hits);
     let mut found: Vec<u32> = hits.phrases.iter().map(|hit| hit.0).collect();
     found.sort_unstable();
     assert_eq!(found, [0, 1, 2, 3]);
@@ -335,7 +337,7 @@ fn path_tokens_are_looked_up_whole() {
     }
     let find = |text: &str| {
         let mut hits = Hits::default();
-        index.search(text, &mut hits);
+        index.search(text, &mut Room::default(), &mut hits);
         let names: Vec<String> =
             hits.suffixes.iter().map(|hit| index.suffix_text(hit.0).to_owned()).collect();
         (names, hits.strays)
@@ -404,7 +406,7 @@ fn hostile_texts_cost_no_more_than_their_length() {
         "`".repeat(20_000),
     ] {
         let mut hits = Hits::default();
-        index.search(&text, &mut hits);
+        index.search(&text, &mut Room::default(), &mut hits);
         assert!(hits.phrases.is_empty());
     }
 }

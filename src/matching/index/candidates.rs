@@ -50,17 +50,27 @@ pub(super) struct Candidate {
 /// A mark, not a word.
 pub(super) const MARK: u8 = 1 << 7;
 
-/// The candidates of a text, and a bit for each of its bytes that is beyond ASCII. Has no branch for each word; the tests
-/// of a block of 64 bytes are made on all of them at once, by vector instructions where there are any.
-pub(super) fn candidates(
-    bytes: &[u8],
-    looks: &Looks,
-    wanted: u8,
-    marks: &[u8],
-) -> (Vec<Candidate>, Vec<u64>) {
-    let mut words = Vec::with_capacity(bytes.len() / 64 + 2);
-    let mut wide = Vec::with_capacity(bytes.len() / 64 + 1);
-    let mut begins = Vec::with_capacity(bytes.len() / 64 + 1);
+/// What a first look at a text finds, kept between texts for its memory.
+#[derive(Debug, Default)]
+pub(super) struct Seen {
+    /// Ordered by position.
+    pub(super) candidates: Vec<Candidate>,
+    /// A bit for each byte beyond ASCII.
+    pub(super) wide: Vec<u64>,
+    /// Likewise for those of words, and for marks that are looked for.
+    words: Vec<u64>,
+    marks: Vec<u64>,
+}
+
+/// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them
+/// at once, by vector instructions where there are any.
+pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], seen: &mut Seen) {
+    let Seen { candidates: out, wide, words, marks: begins } = seen;
+    out.clear();
+    for bits in [&mut *wide, &mut *words, &mut *begins] {
+        bits.clear();
+        bits.reserve(bytes.len() / 64 + 2);
+    }
     let mut add = |bytes: &[u8; 64]| {
         words.push(bits(bytes, |byte| {
             (byte | 0x20).wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10 || byte == b'_'
@@ -76,10 +86,9 @@ pub(super) fn candidates(
         add(&padded);
     }
     words.push(0);
-    let mut out = Vec::new();
     let mut found = [Candidate::default(); 64];
     let mut last = 0;
-    for (number, (pair, marks)) in words.windows(2).zip(&begins).enumerate() {
+    for (number, (pair, marks)) in words.windows(2).zip(&*begins).enumerate() {
         let &[here, next] = pair else { continue };
         let mut events = here & !(here << 1 | last) | marks;
         last = here >> 63;
@@ -97,7 +106,6 @@ pub(super) fn candidates(
         }
         out.extend_from_slice(found.get(..count).unwrap_or_default());
     }
-    (out, wide)
 }
 
 /// A bit for each byte that passes the test.

@@ -1,7 +1,7 @@
 //! The search itself: from candidate to candidate, token by token where a phrase is under way, and whole path tokens.
 
 use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
-use super::candidates::{Candidate, Looks, MARK, candidates};
+use super::candidates::{Looks, MARK, Seen, candidates};
 use super::hash::{hash_chunks, hash_word, read_word};
 use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, is_wide_word};
 
@@ -12,31 +12,49 @@ pub(super) struct Walk<'i, 't> {
     scope: Scope,
     /// Offset of what is searched.
     base: usize,
-    candidates: Vec<Candidate>,
+    room: &'i mut Room,
     /// The first candidate that is not behind.
     next: usize,
-    /// A bit for each byte beyond ASCII.
-    wide: Vec<u64>,
+    pair: Option<(usize, usize)>,
+}
+
+/// Memory of a search, kept between texts.
+#[derive(Debug, Default)]
+pub(crate) struct Room {
+    seen: Seen,
     /// Trie nodes under way, with the start of each.
     active: Vec<(u32, usize)>,
-    pair: Option<(usize, usize)>,
 }
 
 impl<'i, 't> Walk<'i, 't> {
     /// A search of the units between `start` and `end`.
-    pub(super) fn new(index: &'i Index, text: &'t str, start: usize, end: usize, scope: Scope) -> Self {
+    pub(super) fn new(
+        index: &'i Index,
+        text: &'t str,
+        start: usize,
+        end: usize,
+        scope: Scope,
+        room: &'i mut Room,
+    ) -> Self {
         let (wanted, marks) = match scope {
             Scope::Parts => (u8::MAX, index.marks.as_slice()),
             Scope::Wholes => (Looks::BEGINS | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
             Scope::Words => (Looks::WORD, [].as_slice()),
         };
         let bytes = text.as_bytes().get(start..end).unwrap_or_default();
-        let (candidates, wide) = candidates(bytes, &index.looks, wanted, marks);
-        Self { index, text, scope, base: start, candidates, next: 0, wide, active: Vec::new(), pair: None }
+        candidates(bytes, &index.looks, wanted, marks, &mut room.seen);
+        Self { index, text, scope, base: start, room, next: 0, pair: None }
     }
 
+    /// Is there nothing in a unit that begins where the last one ended?
+    pub(super) fn is_empty(&self, start: usize, end: usize) -> bool {
+        let next = self.room.seen.candidates.get(self.next);
+        next.is_none_or(|candidate| self.base + candidate.at >= end) && !self.has_wide_words(start, end)
+    }
+
+    /// Searches a unit; units come in order.
     pub(super) fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
-        self.active.clear();
+        self.room.active.clear();
         self.pair = None;
         if self.has_wide_words(start, end) {
             self.wide_unit(start, end, sink);
@@ -45,7 +63,7 @@ impl<'i, 't> Walk<'i, 't> {
         let bytes = self.text.as_bytes();
         // Behind these, a phrase and a path were followed.
         let (mut followed, mut run) = (start, start);
-        while let Some(candidate) = self.candidates.get(self.next) {
+        while let Some(candidate) = self.room.seen.candidates.get(self.next) {
             let at = self.base + candidate.at;
             if at >= end {
                 break;
@@ -80,7 +98,7 @@ impl<'i, 't> Walk<'i, 't> {
     /// Are there letters or digits beyond ASCII?
     fn has_wide_words(&self, start: usize, end: usize) -> bool {
         let blocks = (start - self.base) / 64..(end - self.base).div_ceil(64);
-        self.wide.get(blocks).is_some_and(|blocks| blocks.iter().any(|block| *block != 0))
+        self.room.seen.wide.get(blocks).is_some_and(|blocks| blocks.iter().any(|block| *block != 0))
             && self
                 .text
                 .get(start..end)
@@ -101,18 +119,21 @@ impl<'i, 't> Walk<'i, 't> {
             }
             at = to.max(at + 1);
         }
-        while self.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end) {
+        while self.room.seen.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end) {
             self.next += 1;
         }
     }
 
     /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
     fn begin_at_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let bytes = self.text.as_bytes();
+        if !self.index.may_go_on(u32::from(slash(bytes[at])), bytes.get(at + 1).copied()) {
+            return at + 1;
+        }
         if self.index.any_after_mark {
             return self.follow(at, end, sink);
         }
         // All of them go on with one of a few words, right after this and further marks.
-        let bytes = self.text.as_bytes();
         let mut word = at + 1;
         while word < end && matches!(CLASS[bytes[word] as usize], CONNECTOR | OTHER | QUOTE) {
             word += 1;
@@ -128,7 +149,7 @@ impl<'i, 't> Walk<'i, 't> {
         let mut at = at;
         loop {
             at = self.step(at, end, sink);
-            if at >= end || self.active.is_empty() {
+            if at >= end || self.room.active.is_empty() {
                 return at;
             }
         }
@@ -153,14 +174,14 @@ impl<'i, 't> Walk<'i, 't> {
                 while to < end && CLASS[bytes[to] as usize] == SPACE {
                     to += 1;
                 }
-                if !self.active.is_empty() {
+                if !self.room.active.is_empty() {
                     self.advance(SPACE_TOKEN, to, sink);
                 }
                 to
             }
             QUOTE => at + 1,
             CONNECTOR | OTHER => {
-                self.mark(if byte == b'\\' { b'/' } else { byte }, at, at + 1, sink);
+                self.mark(slash(byte), at, at + 1, sink);
                 at + 1
             }
             _ => self.wide(at, end, sink),
@@ -226,11 +247,11 @@ impl<'i, 't> Walk<'i, 't> {
             self.word(at, to, hash_word(self.text.as_bytes(), at, to), sink);
             return to;
         }
-        if !is_wide_quote(c) && !self.active.is_empty() {
+        if !is_wide_quote(c) && !self.room.active.is_empty() {
             if c.is_whitespace() {
                 self.advance(SPACE_TOKEN, next, sink);
             } else {
-                self.active.clear();
+                self.room.active.clear();
             }
         }
         next
@@ -276,12 +297,12 @@ impl<'i, 't> Walk<'i, 't> {
             .map(|(_, id)| *id);
         match id {
             Some(id) => {
-                if !self.active.is_empty() {
+                if !self.room.active.is_empty() {
                     self.advance(id, end, sink);
                 }
                 self.begin(id, start, end, sink);
             }
-            None => self.active.clear(),
+            None => self.room.active.clear(),
         }
     }
 
@@ -291,7 +312,7 @@ impl<'i, 't> Walk<'i, 't> {
             return;
         }
         let id = u32::from(byte);
-        if !self.active.is_empty() {
+        if !self.room.active.is_empty() {
             self.advance(id, end, sink);
         }
         self.begin(id, start, end, sink);
@@ -301,13 +322,15 @@ impl<'i, 't> Walk<'i, 't> {
     fn begin(&mut self, id: u32, start: usize, end: usize, sink: &mut impl Sink) {
         let root = self.index.roots.get(id as usize).copied().unwrap_or(NONE);
         if root != NONE {
-            self.active.push((root, start));
             self.report(root, start, end, sink);
+            if self.index.may_go_on(id, self.text.as_bytes().get(end).copied()) {
+                self.room.active.push((root, start));
+            }
         }
     }
 
     fn advance(&mut self, id: u32, end: usize, sink: &mut impl Sink) {
-        let mut active = std::mem::take(&mut self.active);
+        let mut active = std::mem::take(&mut self.room.active);
         active.retain_mut(|(node, start)| match self.index.edges.get(&(*node, id)) {
             Some(next) => {
                 *node = *next;
@@ -316,7 +339,7 @@ impl<'i, 't> Walk<'i, 't> {
             }
             None => false,
         });
-        self.active = active;
+        self.room.active = active;
     }
 
     fn report(&self, node: u32, start: usize, end: usize, sink: &mut impl Sink) {
@@ -440,6 +463,11 @@ impl<'i, 't> Walk<'i, 't> {
             sink.stray(basename, token);
         }
     }
+}
+
+/// A mark as it stands in the trie: both slashes are one.
+pub(super) fn slash(mark: u8) -> u8 {
+    if mark == b'\\' { b'/' } else { mark }
 }
 
 /// Does the phrase at `start..end` stand alone, under its rule?
