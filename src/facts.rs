@@ -262,6 +262,12 @@ impl FactSet {
     /// Finds the facts of a session. Linear in its text. `effects` are those of its calls, by position in
     /// [`Transcript::links`]: computed once, since shell scripts are costly to read.
     pub fn extract(transcript: &Transcript, effects: &[CallEffect]) -> Self {
+        Self::extract_until(transcript, effects, MessageIdx::new(transcript.messages.len()))
+    }
+
+    /// The same, without those found in text from `end` on: they are born too late to matter to a prefix that ends
+    /// there. Facts before it, and the mentions of all, are those of the whole session.
+    pub fn extract_until(transcript: &Transcript, effects: &[CallEffect], end: MessageIdx) -> Self {
         let steps = steps(transcript, effects);
         let mut drafts = Vec::new();
         let mut ledger = files::build(&steps, &mut drafts);
@@ -273,7 +279,7 @@ impl FactSet {
             .filter_map(|(index, link)| Some((link.result?, index)))
             .collect();
         let mut lexical = lexical::Collector::new(names(transcript, &ledger));
-        for (index, message) in transcript.messages.iter().enumerate() {
+        for (index, message) in transcript.messages.iter().enumerate().take(end.get()) {
             let at = MessageIdx::new(index);
             if transcript.starts_compacted && index == 0 {
                 continue; // generated text: births nothing

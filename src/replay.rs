@@ -59,7 +59,7 @@ impl<'a> Prepared<'a> {
         let terrain = Terrain::new(transcript, tokens, schema_tokens);
         let kinds = effects.iter().map(|effect| effect.kind).collect();
         let counter = Counter::new(tokenizer);
-        let view = SessionView { transcript, tokens, counter, kinds, digest: std::sync::OnceLock::new() };
+        let view = SessionView::new(transcript, tokens, counter, kinds);
         Self { view, effects, terrain, cwd: transcript.main_cwd() }
     }
 

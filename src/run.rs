@@ -12,18 +12,19 @@ use crate::facts::FactSet;
 use crate::ingest::{Ingested, ingest};
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
-use crate::replay::{Mode, Plan, Planner, Prepared, ScheduleMode, effects, repeat_schedule, replay};
+use crate::replay::{
+    Mode, Plan, Planner, Prepared, Schedule, ScheduleMode, effects, repeat_schedule, replay,
+};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, ratio};
 use crate::score::Scorer;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
 use crate::tokens::{TokenIndex, Tokenizer};
-use crate::transcript::{Origin, Transcript};
+use crate::transcript::{MessageIdx, Origin, Transcript};
 use assemble::assemble;
 use rayon::prelude::*;
 use rows::Scene;
 use rustc_hash::FxHashSet;
-use std::cell::OnceCell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How windows are chosen.
@@ -243,64 +244,108 @@ fn session(
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
-    let facts = OnceCell::new();
-    let scorer = OnceCell::new();
-    for profile in &settings.profiles {
-        let planner = prepared.planner(profile, settings.summary_tokens);
-        for (window, source, limit) in windows(transcript, &tokens, &planner, settings) {
-            let locked = match settings.mode {
-                Mode::Grow => planner.schedule(window, limit),
-                Mode::Repeat => repeat_schedule(&planner, transcript.messages.len(), window, limit),
+    let planners: Vec<Planner<'_>> =
+        settings.profiles.iter().map(|profile| prepared.planner(profile, settings.summary_tokens)).collect();
+    let targets = targets(transcript, &tokens, &planners, settings);
+    let reach = Reach::of(&targets, transcript, settings);
+    // Facts are extracted only for sessions that are compacted at all.
+    let facts = reach.map(|reach| {
+        prepared.view.until(reach.cut);
+        FactSet::extract_until(transcript, &effects, MessageIdx::new(reach.trigger))
+    });
+    let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
+    for target in &targets {
+        let Target { profile, planner, window, source, limit, locked } = target;
+        let first = outcome.lost.len();
+        for strategy in &settings.strategies {
+            let plan = Plan {
+                profile,
+                strategy: *strategy,
+                window: *window,
+                limit: *limit,
+                mode: settings.mode,
+                schedule: settings.schedule,
             };
-            // Facts are extracted only for sessions that are compacted at all.
-            if !locked.cuts.is_empty() {
-                let facts = facts.get_or_init(|| FactSet::extract(transcript, &effects));
-                scorer.get_or_init(|| Scorer::new(transcript, facts));
+            let result = replay(&prepared, planner, locked, plan, summarizer);
+            let mut row = session_row(transcript, place, profile, *strategy);
+            row.window = *window;
+            source.name().clone_into(&mut row.window_source);
+            row.tokens = tokens.total();
+            row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
+            row.cycles_asked = match settings.windows {
+                Windows::Cycles(cycles) => cycles as u64,
+                Windows::Given(_) => 0,
+            };
+            if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
+                let scene =
+                    Scene { transcript, prepared: &prepared, planner, facts, scorer, place, plan, settings };
+                scene.rows(&result, summarizer, &mut row, &mut outcome);
             }
-            let first = outcome.lost.len();
-            for strategy in &settings.strategies {
-                let plan = Plan {
-                    profile,
-                    strategy: *strategy,
-                    window,
-                    limit,
-                    mode: settings.mode,
-                    schedule: settings.schedule,
-                };
-                let result = replay(&prepared, &planner, &locked, plan, summarizer);
-                let mut row = session_row(transcript, place, profile, *strategy);
-                row.window = window;
-                source.name().clone_into(&mut row.window_source);
-                row.tokens = tokens.total();
-                row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
-                row.cycles_asked = match settings.windows {
-                    Windows::Cycles(cycles) => cycles as u64,
-                    Windows::Given(_) => 0,
-                };
-                if let (Some(facts), Some(scorer)) = (facts.get(), scorer.get()) {
-                    let scene = Scene {
-                        transcript,
-                        prepared: &prepared,
-                        planner: &planner,
-                        facts,
-                        scorer,
-                        place,
-                        plan,
-                        settings,
-                    };
-                    scene.rows(&result, summarizer, &mut row, &mut outcome);
-                }
-                row.requests = result.cost.requests;
-                row.prompt_tokens = result.cost.prompt;
-                row.cached_tokens = result.cost.cached;
-                row.cost_units = cost_units(result.cost.prompt, result.cost.cached);
-                outcome.exercised |= row.exercised;
-                outcome.sessions.push(row);
-            }
-            also_lost(&mut outcome, first, &settings.strategies);
+            row.requests = result.cost.requests;
+            row.prompt_tokens = result.cost.prompt;
+            row.cached_tokens = result.cost.cached;
+            row.cost_units = cost_units(result.cost.prompt, result.cost.cached);
+            outcome.exercised |= row.exercised;
+            outcome.sessions.push(row);
         }
+        also_lost(&mut outcome, first, &settings.strategies);
     }
     outcome
+}
+
+/// One way to replay a session.
+struct Target<'p> {
+    profile: &'p Profile,
+    planner: &'p Planner<'p>,
+    /// Tokens.
+    window: u64,
+    source: WindowSource,
+    /// Most cycles.
+    limit: usize,
+    /// The schedule that strategies share.
+    locked: Schedule,
+}
+
+/// Every profile at every window.
+fn targets<'p>(
+    transcript: &Transcript,
+    tokens: &TokenIndex,
+    planners: &'p [Planner<'p>],
+    settings: &'p RunSettings,
+) -> Vec<Target<'p>> {
+    let mut targets = Vec::new();
+    for (profile, planner) in settings.profiles.iter().zip(planners) {
+        for (window, source, limit) in windows(transcript, tokens, planner, settings) {
+            let locked = match settings.mode {
+                Mode::Grow => planner.schedule(window, limit),
+                Mode::Repeat => repeat_schedule(planner, transcript.messages.len(), window, limit),
+            };
+            targets.push(Target { profile, planner, window, source, limit, locked });
+        }
+    }
+    targets
+}
+
+/// How far into a session its compactions reach: what stands behind can neither be compacted nor lost.
+#[derive(Clone, Copy)]
+struct Reach {
+    /// No prefix ends behind this message.
+    trigger: usize,
+    /// No cut lies behind this one.
+    cut: usize,
+}
+
+impl Reach {
+    /// `None` when nothing is compacted. Where each strategy goes by its own tokens, any message may be reached.
+    fn of(targets: &[Target<'_>], transcript: &Transcript, settings: &RunSettings) -> Option<Self> {
+        let cuts = || targets.iter().flat_map(|target| &target.locked.cuts);
+        let (trigger, cut) = (cuts().map(|cut| cut.trigger).max()?, cuts().map(|cut| cut.cut).max()?);
+        let whole = transcript.messages.len();
+        Some(match settings.schedule {
+            ScheduleMode::Locked => Self { trigger, cut },
+            ScheduleMode::Free => Self { trigger: whole, cut: whole },
+        })
+    }
 }
 
 /// Tells the losses of the plans from `first` on, one per strategy, which other strategies lose the same.

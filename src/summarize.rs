@@ -7,6 +7,7 @@ use crate::fileops::ToolKind;
 use crate::tokens::{Counter, TokenIndex};
 use crate::transcript::Transcript;
 use std::ops::Range;
+use std::sync::OnceLock;
 
 pub mod extractive;
 
@@ -86,8 +87,41 @@ pub struct SessionView<'a> {
     pub counter: Counter,
     /// Kind of tool per call, by position in `transcript.links`.
     pub kinds: Vec<ToolKind>,
-    /// Prepared once, on first use, by the extractive summarizer.
-    pub digest: std::sync::OnceLock<extractive::Digest>,
+    /// No compaction reaches beyond this message, as far as is known when the session is prepared.
+    horizon: OnceLock<usize>,
+    /// Prepared once, on first use, by the extractive summarizer: up to the horizon, and whole.
+    near: OnceLock<extractive::Digest>,
+    whole: OnceLock<extractive::Digest>,
+}
+
+impl<'a> SessionView<'a> {
+    /// Prepares a session. `kinds` are those of its calls, by position in `transcript.links`.
+    pub fn new(
+        transcript: &'a Transcript,
+        tokens: &'a TokenIndex,
+        counter: Counter,
+        kinds: Vec<ToolKind>,
+    ) -> Self {
+        let [near, whole] = [OnceLock::new(), OnceLock::new()];
+        Self { transcript, tokens, counter, kinds, horizon: OnceLock::new(), near, whole }
+    }
+
+    /// Says that no compaction will reach beyond this message, so that nothing behind it need be read; only the first
+    /// such word counts. A summary that does reach further is not wrong for it; it costs a second reading.
+    pub fn until(&self, horizon: usize) {
+        self.horizon.get_or_init(|| horizon);
+    }
+
+    /// The lines of the messages before `end` at least.
+    fn digest(&self, end: usize) -> &extractive::Digest {
+        let messages = self.transcript.messages.len();
+        if let Some(horizon) = self.horizon.get().copied().filter(|horizon| (end..messages).contains(horizon))
+        {
+            self.near.get_or_init(|| extractive::Digest::new(self, horizon))
+        } else {
+            self.whole.get_or_init(|| extractive::Digest::new(self, messages))
+        }
+    }
 }
 
 /// Why there is no summary.

@@ -233,7 +233,8 @@ fn char_at(text: &str, at: usize) -> Option<char> {
 
 /// Reads the words of a unit with their polarity.
 pub(crate) fn read(text: &str) -> Reading {
-    let mut out = Reading::default();
+    let bytes = text.as_bytes();
+    let mut out = Reading { words: Vec::with_capacity(text.len() / 8 + 4), ..Reading::default() };
     let mut negated = false;
     let mut clause = 0;
     let mut previous = Roles::default();
@@ -282,13 +283,18 @@ pub(crate) fn read(text: &str) -> Reading {
         }
         pair = None;
         if c.is_alphanumeric() || c == '_' {
-            while let Some(next) = char_at(text, at) {
+            let mut contracted = false;
+            loop {
+                while bytes.get(at).is_some_and(|byte| CLASS[*byte as usize] == WORD) {
+                    at += 1;
+                }
+                let Some(next) = char_at(text, at) else { break };
                 let after = at + next.len_utf8();
-                let apostrophe =
-                    matches!(next, '\'' | '’') && matches!(text.as_bytes().get(after), Some(b't' | b'T'));
-                if is_cjk(next) || !(next.is_alphanumeric() || next == '_' || apostrophe) {
+                let apostrophe = matches!(next, '\'' | '’') && matches!(bytes.get(after), Some(b't' | b'T'));
+                if is_cjk(next) || !(next.is_alphanumeric() || apostrophe) {
                     break;
                 }
+                contracted |= apostrophe;
                 at = after;
             }
             let raw = text.get(start..at).unwrap_or("");
@@ -300,7 +306,7 @@ pub(crate) fn read(text: &str) -> Reading {
                 CompactString::from(raw.to_lowercase())
             };
             let mut contraction = false;
-            if raw.contains(['\'', '’']) {
+            if contracted {
                 word.retain(|c| !matches!(c, '\'' | '’'));
                 contraction = raw.len() > 3 && word.ends_with("nt");
             }

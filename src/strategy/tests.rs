@@ -2,7 +2,6 @@ use super::*;
 use crate::summarize::{SessionView, extractive::Extractive};
 use crate::tokens::TokenIndex;
 use crate::transcript::{Message, Origin, Part, Text, Transcript};
-use std::sync::OnceLock;
 
 /// A session of one-line messages, one character of `roles` each.
 fn session(roles: &str) -> Transcript {
@@ -59,13 +58,8 @@ fn run(
 ) -> Option<Generated> {
     let transcript = session(roles);
     let tokens = TokenIndex::new(&transcript, Tokenizer::O200k);
-    let view = SessionView {
-        transcript: &transcript,
-        tokens: &tokens,
-        counter: crate::tokens::Counter::new(Tokenizer::O200k),
-        kinds: Vec::new(),
-        digest: OnceLock::new(),
-    };
+    let view =
+        SessionView::new(&transcript, &tokens, crate::tokens::Counter::new(Tokenizer::O200k), Vec::new());
     let lists = lists();
     let request = SummaryRequest {
         view: &view,

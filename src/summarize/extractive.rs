@@ -42,7 +42,7 @@ impl Summarizer for Extractive {
     }
 
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
-        let digest = request.view.digest.get_or_init(|| Digest::new(request.view));
+        let digest = request.view.digest(request.messages.end);
         let old = request.previous.map(|text| previous::parse(text, &digest.memory)).unwrap_or_default();
         let candidates = rank::candidates(request, digest, digest.range(&request.messages), &old);
         let no_lists = super::FileLists::default();

@@ -8,6 +8,7 @@ mod arguments;
 mod bad_input;
 mod labels;
 mod layers;
+mod reach;
 mod readme;
 mod replay;
 mod support;

@@ -97,12 +97,24 @@ impl<'i, 't> Walk<'i, 't> {
 
     /// Are there letters or digits beyond ASCII?
     fn has_wide_words(&self, start: usize, end: usize) -> bool {
-        let blocks = (start - self.base) / 64..(end - self.base).div_ceil(64);
-        self.room.seen.wide.get(blocks).is_some_and(|blocks| blocks.iter().any(|block| *block != 0))
-            && self
-                .text
-                .get(start..end)
-                .is_some_and(|unit| unit.chars().any(|c| !c.is_ascii() && (is_cjk(c) || is_wide_word(c))))
+        let mut at = start;
+        while at < end {
+            let offset = at - self.base;
+            // Blocks without a byte beyond ASCII are skipped as one.
+            let Some(block) = self.room.seen.wide.get(offset / 64) else { return false };
+            let ahead = block >> (offset % 64);
+            if ahead == 0 {
+                at += 64 - offset % 64;
+                continue;
+            }
+            at += ahead.trailing_zeros() as usize;
+            let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return false };
+            if is_cjk(c) || is_wide_word(c) {
+                return true;
+            }
+            at += c.len_utf8();
+        }
+        false
     }
 
     /// A unit with words beyond ASCII, of which the candidates tell nothing.
@@ -119,7 +131,8 @@ impl<'i, 't> Walk<'i, 't> {
             }
             at = to.max(at + 1);
         }
-        while self.room.seen.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end) {
+        while self.room.seen.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end)
+        {
             self.next += 1;
         }
     }

@@ -36,14 +36,14 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Looks at every message once; linear in the text.
-    pub fn new(view: &SessionView<'_>) -> Self {
+    /// Looks once at every message before `end`; linear in the text.
+    pub fn new(view: &SessionView<'_>, end: usize) -> Self {
         let mut building = Building::default();
-        let messages = &view.transcript.messages;
+        let messages = view.transcript.messages.get(..end).unwrap_or(&view.transcript.messages);
         for (index, message) in messages.iter().enumerate() {
             building.message(index as u32, message);
         }
-        building.links(view);
+        building.links(view, messages.len());
         let mut items = building.items;
         items.sort_by_key(|item| item.message);
         let mut first = Vec::with_capacity(messages.len() + 1);
@@ -342,16 +342,22 @@ impl Building {
     }
 
     /// Calls and how they ended.
-    fn links(&mut self, view: &SessionView<'_>) {
+    fn links(&mut self, view: &SessionView<'_>, end: usize) {
         let transcript = view.transcript;
+        // What a person says in declining a call answers no question.
+        self.question = None;
         for (index, link) in transcript.links.iter().enumerate() {
+            if link.call.message.get() >= end {
+                break;
+            }
             let Some(call) = transcript.call(link) else { continue };
             let kind = view.kinds.get(index).copied().unwrap_or(ToolKind::Other);
             if kind == ToolKind::Todo {
                 self.todo(link.call.message.0, &call.name, &call.arguments);
                 continue;
             }
-            let (Some(at), Some(result)) = (link.result, transcript.result(link)) else { continue };
+            let answer = link.result.filter(|at| at.message.get() < end);
+            let (Some(at), Some(result)) = (answer, transcript.result(link)) else { continue };
             let at = at.message.0;
             match outcome::said_by_user(&result.text) {
                 Some(outcome::Said::Words(said)) => {

@@ -8,7 +8,6 @@ use crate::transcript::{
 };
 use proptest::prelude::*;
 use std::ops::Range;
-use std::sync::OnceLock;
 
 /// A session written by hand.
 #[derive(Default)]
@@ -119,13 +118,7 @@ impl Default for Ask<'_> {
 
 fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<String, SummarizeError> {
     let index = TokenIndex::new(&session.0, Tokenizer::O200k);
-    let view = SessionView {
-        transcript: &session.0,
-        tokens: &index,
-        counter: Counter::new(Tokenizer::O200k),
-        kinds: session.1.clone(),
-        digest: OnceLock::new(),
-    };
+    let view = SessionView::new(&session.0, &index, Counter::new(Tokenizer::O200k), session.1.clone());
     let end = ask.messages.end.min(session.0.messages.len());
     let request = SummaryRequest {
         view: &view,
@@ -501,13 +494,7 @@ fn lists_stand_once_however_often_they_are_merged() {
 /// Any of the strategies, any wrapper: the whole text within the budget.
 fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str>, budget: u64) {
     let index = TokenIndex::new(&session.0, Tokenizer::O200k);
-    let view = SessionView {
-        transcript: &session.0,
-        tokens: &index,
-        counter: Counter::new(Tokenizer::O200k),
-        kinds: session.1.clone(),
-        digest: OnceLock::new(),
-    };
+    let view = SessionView::new(&session.0, &index, Counter::new(Tokenizer::O200k), session.1.clone());
     let lists = lists();
     for layout in LAYOUTS {
         let rules = TextRules {
