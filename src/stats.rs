@@ -103,7 +103,7 @@ pub fn median(values: &[f64]) -> Option<f64> {
     quantile(values, 0.5)
 }
 
-/// Mean over sessions with a percentile bootstrap interval: sessions are drawn with replacement [`RESAMPLES`] times.
+/// Mean over sessions with a bootstrap interval: sessions are drawn with replacement [`RESAMPLES`] times.
 pub fn estimate(values: &[f64], seed: u64) -> Estimate {
     let values = numbers(values);
     let interval = bootstrap_mean(&values, seed);
@@ -115,12 +115,37 @@ pub fn estimate(values: &[f64], seed: u64) -> Estimate {
     }
 }
 
-/// The 95 % percentile interval of the mean over sessions; `None` below [`MIN_SESSIONS`].
+/// The 95 % interval of the mean over sessions; `None` below [`MIN_SESSIONS`].
+///
+/// Bias-corrected and accelerated (Efron 1987). Survival is bounded and often all or nothing; of percentile, BCa,
+/// Student's t and bootstrap t this one came closest to its promise on such sessions (`cargo bench --bench coverage`).
 pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
     let values = numbers(values);
     if values.len() < MIN_SESSIONS {
         return None;
     }
+    let means = resampled_means(&values, seed);
+    let centre = mean(&values)?;
+    let tie = TIE * centre.abs().max(1.0);
+    let below = means.partition_point(|mean| *mean < centre - tie);
+    let level = means.partition_point(|mean| *mean <= centre + tie) - below;
+    // Half of the ties are below; the ends of the scale are no more certain than one resample tells.
+    let share = (below as f64 + level as f64 / 2.0) / means.len() as f64;
+    let end = 0.5 / means.len() as f64;
+    let bias = normal_quantile(share.clamp(end, 1.0 - end));
+    let acceleration = acceleration(&values, centre);
+    let at = |z: f64| {
+        let shifted = bias + z;
+        normal(bias + shifted / (1.0 - acceleration * shifted))
+    };
+    let outside = normal_quantile((1.0 - CONFIDENCE) / 2.0);
+    let low = quantile_of_sorted(&means, at(outside))?;
+    let high = quantile_of_sorted(&means, at(-outside))?;
+    Some(Interval { low, high })
+}
+
+/// Means of [`RESAMPLES`] draws with replacement, sorted.
+fn resampled_means(values: &[f64], seed: u64) -> Vec<f64> {
     let mut random = SplitMix64::new(seed);
     let mut means: Vec<f64> = (0..RESAMPLES)
         .map(|_| {
@@ -131,10 +156,31 @@ pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
         })
         .collect();
     means.sort_by(f64::total_cmp);
-    let outside = (1.0 - CONFIDENCE) / 2.0;
-    let low = quantile_of_sorted(&means, outside)?;
-    let high = quantile_of_sorted(&means, 1.0 - outside)?;
-    Some(Interval { low, high })
+    means
+}
+
+/// How the error of the mean changes with the mean: a sixth of the skewness of its jackknife values. 0 where all values
+/// are equal.
+fn acceleration(values: &[f64], mean: f64) -> f64 {
+    let moment = |power: i32| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>();
+    let squares = moment(2);
+    if squares > TIE { moment(3) / (6.0 * squares * squares.sqrt()) } else { 0.0 }
+}
+
+/// Share of a standard normal distribution below `z`.
+fn normal(z: f64) -> f64 {
+    0.5 * libm::erfc(-z / std::f64::consts::SQRT_2)
+}
+
+/// The `z` below which a share of a standard normal distribution lies, for shares between 1e-15 and its complement.
+fn normal_quantile(share: f64) -> f64 {
+    let (mut low, mut high) = (-8.0_f64, 8.0_f64);
+    // Halved as often as a double can tell.
+    for _ in 0..60 {
+        let middle = f64::midpoint(low, high);
+        if normal(middle) < share { low = middle } else { high = middle }
+    }
+    f64::midpoint(low, high)
 }
 
 /// Compares two contenders on the sessions both have: `differences` holds one value a session, first minus second.
@@ -201,131 +247,4 @@ fn quantile_of_sorted(sorted: &[f64], at: f64) -> Option<f64> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-
-    fn close(left: f64, right: f64) -> bool {
-        (left - right).abs() < 1e-9
-    }
-
-    #[test]
-    fn the_generator_keeps_its_published_values() {
-        // The first outputs for seed 1234567 of the reference implementation.
-        let mut random = SplitMix64::new(1_234_567);
-        let first: Vec<u64> = (0..5).map(|_| random.next_u64()).collect();
-        assert_eq!(
-            first,
-            [
-                6_457_827_717_110_365_317,
-                3_203_168_211_198_807_973,
-                9_817_491_932_198_370_423,
-                4_593_380_528_125_082_431,
-                16_408_922_859_458_223_821
-            ]
-        );
-        assert_eq!(SplitMix64::new(1).below(0), 0);
-        assert!((0..1_000).all(|_| random.below(7) < 7));
-    }
-
-    #[test]
-    fn means_and_quantiles() {
-        assert_eq!(mean(&[]), None);
-        assert_eq!(mean(&[0.1; 10]), Some(0.1));
-        assert_eq!(mean(&[1.0, 2.0, 6.0]), Some(3.0));
-        assert_eq!(median(&[]), None);
-        assert_eq!(median(&[3.0, 1.0, 2.0]), Some(2.0));
-        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
-        assert_eq!(quantile(&[10.0, 20.0, 30.0, 40.0, 50.0], 0.25), Some(20.0));
-        assert_eq!(quantile(&[1.0], 0.975), Some(1.0));
-        assert_eq!(quantile(&[1.0, 2.0], 7.0), Some(2.0));
-    }
-
-    #[test]
-    fn the_sign_test_matches_the_binomial_table() {
-        for (positive, negative, p) in [
-            (0, 0, None),
-            (1, 0, Some(1.0)),
-            (5, 0, Some(0.0625)),
-            (6, 0, Some(0.03125)),
-            (0, 9, Some(0.003_906_25)),
-            (7, 1, Some(0.070_312_5)),
-            (8, 1, Some(0.039_062_5)),
-            (4, 4, Some(1.0)),
-        ] {
-            assert_eq!(sign_test(positive, negative), p, "{positive} to {negative}");
-        }
-    }
-
-    #[test]
-    fn below_ten_sessions_there_is_a_mean_and_no_interval() {
-        let nine = estimate(&[0.5; 9], SEED);
-        assert_eq!((nine.mean, nine.low, nine.n), (Some(0.5), None, 9));
-        let ten = estimate(&[0.5; 10], SEED);
-        assert!(ten.low.is_some_and(|low| close(low, 0.5)) && ten.high.is_some_and(|high| close(high, 0.5)));
-        assert_eq!(estimate(&[], SEED), Estimate::default());
-    }
-
-    #[test]
-    fn an_interval_agrees_with_the_normal_approximation() {
-        // 400 values, half 0 and half 1: the standard error of the mean is 0.025.
-        let values: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();
-        let interval = bootstrap_mean(&values, SEED).unwrap();
-        assert!((interval.low - 0.451).abs() < 0.006, "{interval:?}");
-        assert!((interval.high - 0.549).abs() < 0.006, "{interval:?}");
-        assert_eq!(bootstrap_mean(&values, SEED), Some(interval));
-        assert_ne!(bootstrap_mean(&values, SEED + 1), Some(interval));
-    }
-
-    #[test]
-    fn the_interval_covers_the_truth_about_as_often_as_it_says() {
-        // Means of 20 uniform values, truth 0.5. The percentile interval is known to be a little short for few values.
-        let mut random = SplitMix64::new(7);
-        let runs = 200;
-        let covered = (0..runs)
-            .filter(|run| {
-                let values: Vec<f64> = (0..20).map(|_| random.below(1_000_001) as f64 / 1e6).collect();
-                bootstrap_mean(&values, SEED + run).is_some_and(|i| i.low <= 0.5 && 0.5 <= i.high)
-            })
-            .count();
-        assert!((178..=200).contains(&covered), "{covered} of {runs}");
-    }
-
-    #[test]
-    fn a_run_against_itself_differs_by_exactly_nothing() {
-        let same = paired(&[0.0; 12], SEED);
-        assert_eq!(same.difference, Estimate { mean: Some(0.0), low: Some(0.0), high: Some(0.0), n: 12 });
-        assert_eq!((same.positive, same.negative, same.ties, same.sign_p), (0, 0, 12, None));
-    }
-
-    #[test]
-    fn paired_sessions_are_counted_by_sign_and_noise_is_a_tie() {
-        let few = paired(&[0.25, 0.5, -0.25, 1e-16, 0.1 + 0.2 - 0.3], SEED);
-        assert_eq!((few.positive, few.negative, few.ties), (2, 1, 2));
-        assert_eq!(few.difference.mean, Some(0.1));
-        assert_eq!((few.difference.low, few.sign_p), (None, Some(1.0)));
-        let many = paired(&[0.25; 10], SEED);
-        assert_eq!((many.positive, many.sign_p), (10, None));
-        assert_eq!(many.difference.low, Some(0.25));
-    }
-
-    proptest! {
-        #[test]
-        fn an_interval_stays_within_the_values(values in prop::collection::vec(-1e6..1e6_f64, 10..40), seed: u64) {
-            let interval = bootstrap_mean(&values, seed).unwrap();
-            let smallest = values.iter().copied().fold(f64::INFINITY, f64::min);
-            let largest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            prop_assert!(smallest - 1e-6 <= interval.low);
-            prop_assert!(interval.low <= interval.high);
-            prop_assert!(interval.high <= largest + 1e-6);
-        }
-
-        #[test]
-        fn the_sign_test_is_a_probability_and_has_no_side(a in 0_u64..500, b in 0_u64..500) {
-            if let Some(p) = sign_test(a, b) {
-                prop_assert!((0.0..=1.0).contains(&p));
-                prop_assert_eq!(sign_test(b, a), Some(p));
-            }
-        }
-    }
-}
+mod tests;
