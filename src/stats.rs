@@ -218,6 +218,72 @@ pub fn sign_test(positive: u64, negative: u64) -> Option<f64> {
     Some((2.0 * tail * half_to_n).min(1.0))
 }
 
+/// One observed life: how long, and whether it ended by itself or only the observation did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spell {
+    /// Rounds from its beginning to its end, counted from 1: what does not outlive its first round has 1.
+    pub age: u32,
+    /// It ended in the last of them; else it was still alive when observation ended (censored).
+    pub lost: bool,
+}
+
+/// One step of a survival curve.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Rounds.
+    pub age: u32,
+    /// Lives observed for at least so many rounds.
+    pub at_risk: u64,
+    /// Of those, ended in this round.
+    pub lost: u64,
+    /// Estimated share of lives that outlast the round, 0 to 1.
+    pub survival: f64,
+}
+
+/// Survival by age (Kaplan and Meier 1958), one step for each age from 1 to the longest life observed.
+pub fn kaplan_meier(spells: &[Spell]) -> Vec<Step> {
+    let longest = spells.iter().map(|spell| spell.age).max().unwrap_or(0);
+    let mut ended = vec![(0_u64, 0_u64); longest as usize + 1];
+    for spell in spells {
+        if let Some((all, lost)) = ended.get_mut(spell.age as usize) {
+            *all += 1;
+            *lost += u64::from(spell.lost);
+        }
+    }
+    let mut at_risk = spells.iter().filter(|spell| spell.age > 0).count() as u64;
+    let mut survival = 1.0;
+    (1..=longest)
+        .zip(ended.into_iter().skip(1))
+        .map(|(age, (all, lost))| {
+            if at_risk > 0 {
+                survival *= (at_risk - lost) as f64 / at_risk as f64;
+            }
+            let step = Step { age, at_risk, lost, survival };
+            at_risk -= all;
+            step
+        })
+        .collect()
+}
+
+/// The first age that no more than half outlast; `None` when the curve ends above.
+pub fn half_life(curve: &[Step]) -> Option<u32> {
+    curve.iter().find(|step| step.survival <= 0.5).map(|step| step.age)
+}
+
+/// The p-values of several tests, each so large that the chance of any false alarm among them stays what it was for one
+/// (Holm 1979). In the order given.
+pub fn holm(p_values: &[f64]) -> Vec<f64> {
+    let mut order: Vec<usize> = (0..p_values.len()).collect();
+    order.sort_by(|a, b| p_values[*a].total_cmp(&p_values[*b]));
+    let mut adjusted = vec![0.0; p_values.len()];
+    let mut highest = 0.0_f64;
+    for (rank, at) in order.into_iter().enumerate() {
+        highest = highest.max(((p_values.len() - rank) as f64 * p_values[at]).min(1.0));
+        adjusted[at] = highest;
+    }
+    adjusted
+}
+
 /// The values without NaN. Infinities are values: they are visible in any result.
 fn numbers(values: &[f64]) -> Vec<f64> {
     debug_assert!(

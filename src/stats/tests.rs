@@ -135,6 +135,79 @@ fn paired_sessions_are_counted_by_sign_and_noise_is_a_tie() {
     assert_eq!(many.difference.low, Some(0.25));
 }
 
+fn spells(lives: &[(u32, bool)]) -> Vec<Spell> {
+    lives.iter().map(|(age, lost)| Spell { age: *age, lost: *lost }).collect()
+}
+
+#[test]
+fn survival_curves_match_a_textbook() {
+    // Remission of 21 patients under 6-MP (Freireich 1963; weeks, + is censored), the standard example of the method.
+    let lives = [
+        (6, true),
+        (6, true),
+        (6, true),
+        (6, false),
+        (7, true),
+        (9, false),
+        (10, true),
+        (10, false),
+        (11, false),
+        (13, true),
+        (16, true),
+        (17, false),
+        (19, false),
+        (20, false),
+        (22, true),
+        (23, true),
+        (25, false),
+        (32, false),
+        (32, false),
+        (34, false),
+        (35, false),
+    ];
+    let curve = kaplan_meier(&spells(&lives));
+    for (age, at_risk, survival) in [
+        (5, 21, 1.0),
+        (6, 21, 0.857),
+        (7, 17, 0.807),
+        (10, 15, 0.753),
+        (13, 12, 0.690),
+        (16, 11, 0.627),
+        (22, 7, 0.538),
+        (23, 6, 0.448),
+        (35, 1, 0.448),
+    ] {
+        let step = curve[age as usize - 1];
+        assert_eq!((step.age, step.at_risk), (age, at_risk));
+        assert!((step.survival - survival).abs() < 5e-4, "{step:?}");
+    }
+    assert_eq!(half_life(&curve), Some(23));
+}
+
+#[test]
+fn curves_of_nothing_of_the_lost_and_of_the_living() {
+    assert_eq!(kaplan_meier(&[]), []);
+    assert_eq!(half_life(&[]), None);
+    let lost = kaplan_meier(&spells(&[(1, true), (1, true)]));
+    assert_eq!(lost, [Step { age: 1, at_risk: 2, lost: 2, survival: 0.0 }]);
+    let living = kaplan_meier(&spells(&[(3, false), (1, false)]));
+    assert_eq!(
+        living.iter().map(|step| (step.at_risk, step.survival)).collect::<Vec<_>>(),
+        [(2, 1.0), (1, 1.0), (1, 1.0)]
+    );
+    assert_eq!(half_life(&living), None);
+}
+
+#[test]
+fn many_tests_need_smaller_p_values() {
+    assert_eq!(holm(&[]), Vec::<f64>::new());
+    let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
+    for (value, expected) in adjusted.iter().zip([0.03, 0.06, 0.06, 0.02]) {
+        assert!(close(*value, expected), "{adjusted:?}");
+    }
+    assert_eq!(holm(&[0.9, 0.8]), [1.0, 1.0]);
+}
+
 proptest! {
     #[test]
     fn an_interval_stays_within_the_values(values in prop::collection::vec(-1e6..1e6_f64, 10..40), seed: u64) {
@@ -151,6 +224,31 @@ proptest! {
         if let Some(p) = sign_test(a, b) {
             prop_assert!((0.0..=1.0).contains(&p));
             prop_assert_eq!(sign_test(b, a), Some(p));
+        }
+    }
+
+    #[test]
+    fn a_curve_falls_and_counts_every_life(lives in prop::collection::vec((1_u32..9, any::<bool>()), 0..40)) {
+        let curve = kaplan_meier(&spells(&lives));
+        prop_assert_eq!(curve.iter().map(|step| step.lost).sum::<u64>(), lives.iter().filter(|life| life.1).count() as u64);
+        prop_assert!(curve.windows(2).all(|pair| pair[1].survival <= pair[0].survival && pair[1].at_risk <= pair[0].at_risk));
+        if lives.iter().all(|life| life.1) {
+            // Without censoring it is the share that lives longer.
+            for step in curve {
+                let longer = lives.iter().filter(|life| life.0 > step.age).count() as f64;
+                prop_assert!(close(step.survival, longer / lives.len() as f64));
+            }
+        }
+    }
+
+    #[test]
+    fn holm_never_lowers_and_keeps_the_order(values in prop::collection::vec(0.0..=1.0_f64, 0..12)) {
+        let adjusted = holm(&values);
+        for (before, after) in values.iter().zip(&adjusted) {
+            prop_assert!(before <= after && *after <= 1.0);
+        }
+        for (a, b) in (0..values.len()).flat_map(|a| (0..values.len()).map(move |b| (a, b))) {
+            prop_assert!(values[a] > values[b] || adjusted[a] <= adjusted[b]);
         }
     }
 }
