@@ -4,10 +4,14 @@
 //! sessions (macro) and stands beside the ratio of summed counts (micro), which large sessions dominate. Sessions that
 //! were not exercised or failed are counted, never averaged: they can neither raise nor lower a score.
 
-use crate::results::{CycleRow, RunOutput, SessionRow, ratio};
+use crate::results::{CycleRow, RunOutput, SessionRow, SpellRow, ratio};
 use crate::stats::{Estimate, SEED, estimate, mean, paired};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
+
+pub mod curves;
+
+use curves::CurveRow;
 
 /// One contender: profile x strategy x window.
 ///
@@ -207,6 +211,8 @@ pub struct Aggregate {
     pub summary: Vec<SummaryRow>,
     /// By profile, window, pair, metric.
     pub differences: Vec<DifferenceRow>,
+    /// By profile, window, strategy, class, age.
+    pub curves: Vec<CurveRow>,
 }
 
 /// A share between 0 and 1 that every session has and that is better when larger.
@@ -359,7 +365,8 @@ pub fn aggregate(output: &RunOutput) -> Aggregate {
             }
         }
     }
-    Aggregate { summary, differences }
+    let curves = groups.iter().flat_map(curves::curves).collect();
+    Aggregate { summary, differences, curves }
 }
 
 /// The rows of one contender.
@@ -370,6 +377,8 @@ struct Group<'a> {
     sessions: Vec<&'a SessionRow>,
     /// Cycles without an error, each with whether its session counts.
     cycles: Vec<(&'a CycleRow, bool)>,
+    /// Spells of sessions that count.
+    spells: Vec<&'a SpellRow>,
 }
 
 fn groups(output: &RunOutput) -> Vec<Group<'_>> {
@@ -388,6 +397,7 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
                     strategy: &session.strategy,
                     sessions: Vec::new(),
                     cycles: Vec::new(),
+                    spells: Vec::new(),
                 });
                 groups.len() - 1
             });
@@ -413,6 +423,22 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
             && let Some(group) = groups.get_mut(idx)
         {
             group.cycles.push((cycle, counts));
+        }
+    }
+    let mut seen: BTreeMap<(&str, &str, &str, u64, &str, u32), usize> = BTreeMap::new();
+    for spell in &output.spells {
+        let (session, profile, strategy) =
+            (spell.session.as_str(), spell.profile.as_str(), spell.strategy.as_str());
+        let turn =
+            seen.entry((session, profile, strategy, spell.window, &spell.class, spell.age)).or_default();
+        let plan = plans
+            .get(&(session, profile, strategy, spell.window))
+            .and_then(|plans| plans.get(*turn).copied());
+        *turn += 1;
+        if let Some((idx, true)) = plan
+            && let Some(group) = groups.get_mut(idx)
+        {
+            group.spells.push(spell);
         }
     }
     let settings = &output.manifest.settings;

@@ -58,6 +58,7 @@ fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
         "manifest": output.manifest,
         "summary": aggregate.summary,
         "differences": aggregate.differences,
+        "curves": aggregate.curves,
     });
     round(&mut document);
     let text = serde_json::to_string_pretty(&document)?;

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub mod files;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// Version of the rules that decide whether a fact is present; results of different versions never mix.
 pub const SCORER_VERSION: u32 = 1;
@@ -222,6 +222,32 @@ pub struct ClassRow {
     pub summary_survival: Option<f64>,
 }
 
+/// Spells of one class in one replay that ended at one age: how long facts last once only generated text holds them.
+///
+/// A spell begins at the first cycle at which a fact is at risk and ends in loss at the first whose text lacks it. It is
+/// censored when the log mentions the fact again, when the fact is superseded, and when the replay ends.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct SpellRow {
+    /// Session id.
+    pub session: String,
+    /// Profile name.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// `structural` or `lexical`.
+    pub kind: String,
+    /// Class when the spell began.
+    pub class: String,
+    /// Cycles from its beginning to its end, from 1.
+    pub age: u32,
+    /// Spells that ended in loss at this age.
+    pub lost: u64,
+    /// Spells that were last seen alive at this age.
+    pub censored: u64,
+}
+
 /// One fact in one cycle (`--log-facts`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FactRow {
@@ -254,6 +280,11 @@ pub struct FactRow {
     pub tier: Cow<'static, str>,
     /// Mentions in the log after this cycle.
     pub mentions_later: u64,
+    /// Cycles since only generated text could hold it, this one included; empty while something else does, and after
+    /// its loss.
+    pub age: Option<u32>,
+    /// It is lost here for the first time.
+    pub first_loss: bool,
 }
 
 /// One session under one plan.
@@ -441,6 +472,8 @@ pub struct RunOutput {
     pub classes: Vec<ClassRow>,
     /// Session rows in input order.
     pub sessions: Vec<SessionRow>,
+    /// Spell rows in input order.
+    pub spells: Vec<SpellRow>,
     /// Fact rows, only with `--log-facts`.
     pub facts: Vec<FactRow>,
 }

@@ -5,6 +5,7 @@
 
 mod assemble;
 mod rows;
+mod spells;
 
 use crate::diagnostic::Severity;
 use crate::discover::{Discovered, Source, read};
@@ -15,7 +16,7 @@ use crate::profile::Profile;
 use crate::replay::{
     Mode, Plan, Planner, Prepared, Schedule, ScheduleMode, effects, repeat_schedule, replay,
 };
-use crate::results::{ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, ratio};
+use crate::results::{ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio};
 use crate::score::Scorer;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
@@ -107,6 +108,7 @@ struct SessionOutcome {
     cycles: Vec<CycleRow>,
     classes: Vec<ClassRow>,
     sessions: Vec<SessionRow>,
+    spells: Vec<SpellRow>,
     facts: Vec<FactRow>,
     /// The worst under a strategy that writes a summary, and the worst under the others.
     losses: Vec<Loss>,

@@ -116,55 +116,103 @@ pub fn estimate(values: &[f64], seed: u64) -> Estimate {
 }
 
 /// The 95 % interval of the mean over sessions; `None` below [`MIN_SESSIONS`].
-///
-/// Bias-corrected and accelerated (Efron 1987). Survival is bounded and often all or nothing; of percentile, BCa,
-/// Student's t and bootstrap t this one came closest to its promise on such sessions (`cargo bench --bench coverage`).
 pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
     let values = numbers(values);
-    if values.len() < MIN_SESSIONS {
+    let weighted_mean = |weights: &[u32], out: &mut [f64]| {
+        let total: f64 = values.iter().zip(weights).map(|(value, weight)| value * f64::from(*weight)).sum();
+        let count: u32 = weights.iter().sum();
+        if let Some(out) = out.first_mut() {
+            *out = total / f64::from(count);
+        }
+    };
+    bootstrap(values.len(), 1, seed, weighted_mean).first().copied().flatten()
+}
+
+/// The 95 % intervals of several figures of the same `n` sessions; `None` below [`MIN_SESSIONS`] sessions, and for a
+/// figure that most resamples do not have.
+///
+/// `figures` gets how often each session is drawn and fills in the figures (NaN for one that these sessions do not have).
+/// Sessions are drawn with replacement [`RESAMPLES`] times.
+///
+/// Bias-corrected and accelerated (Efron 1987). Survival is bounded and often all or nothing; of percentile, BCa and
+/// Student's t this one came closest to its promise on such sessions (`cargo bench --bench coverage`).
+pub fn bootstrap(
+    n: usize,
+    count: usize,
+    seed: u64,
+    figures: impl Fn(&[u32], &mut [f64]),
+) -> Vec<Option<Interval>> {
+    if n < MIN_SESSIONS {
+        return vec![None; count];
+    }
+    let mut weights = vec![1_u32; n];
+    let mut out = vec![f64::NAN; count];
+    figures(&weights, &mut out);
+    let observed = out.clone();
+    let mut random = SplitMix64::new(seed);
+    let mut resampled = vec![Vec::with_capacity(RESAMPLES); count];
+    let mut take = |weights: &[u32], into: &mut [Vec<f64>]| {
+        out.fill(f64::NAN);
+        figures(weights, &mut out);
+        for (list, value) in into.iter_mut().zip(&out) {
+            list.extend(Some(*value).filter(|value| !value.is_nan()));
+        }
+    };
+    for _ in 0..RESAMPLES {
+        weights.fill(0);
+        for _ in 0..n {
+            if let Some(weight) = weights.get_mut(random.below(n)) {
+                *weight += 1;
+            }
+        }
+        take(&weights, &mut resampled);
+    }
+    // Each session left out once.
+    let mut without = vec![Vec::with_capacity(n); count];
+    weights.fill(1);
+    for left_out in 0..n {
+        weights.iter_mut().skip(left_out).take(1).for_each(|weight| *weight = 0);
+        take(&weights, &mut without);
+        weights.fill(1);
+    }
+    let each = observed.into_iter().zip(resampled).zip(without);
+    each.map(|((observed, mut values), without)| {
+        values.sort_by(f64::total_cmp);
+        corrected(observed, &values, &without)
+    })
+    .collect()
+}
+
+/// The interval of a figure from its sorted resamples and its jackknife values.
+fn corrected(observed: f64, values: &[f64], without: &[f64]) -> Option<Interval> {
+    if observed.is_nan() || values.len() < RESAMPLES / 2 {
         return None;
     }
-    let means = resampled_means(&values, seed);
-    let centre = mean(&values)?;
-    let tie = TIE * centre.abs().max(1.0);
-    let below = means.partition_point(|mean| *mean < centre - tie);
-    let level = means.partition_point(|mean| *mean <= centre + tie) - below;
+    let tie = TIE * observed.abs().max(1.0);
+    let below = values.partition_point(|value| *value < observed - tie);
+    let level = values.partition_point(|value| *value <= observed + tie) - below;
     // Half of the ties are below; the ends of the scale are no more certain than one resample tells.
-    let share = (below as f64 + level as f64 / 2.0) / means.len() as f64;
-    let end = 0.5 / means.len() as f64;
+    let share = (below as f64 + level as f64 / 2.0) / values.len() as f64;
+    let end = 0.5 / values.len() as f64;
     let bias = normal_quantile(share.clamp(end, 1.0 - end));
-    let acceleration = acceleration(&values, centre);
+    let acceleration = acceleration(without);
     let at = |z: f64| {
         let shifted = bias + z;
         normal(bias + shifted / (1.0 - acceleration * shifted))
     };
     let outside = normal_quantile((1.0 - CONFIDENCE) / 2.0);
-    let low = quantile_of_sorted(&means, at(outside))?;
-    let high = quantile_of_sorted(&means, at(-outside))?;
+    let low = quantile_of_sorted(values, at(outside))?;
+    let high = quantile_of_sorted(values, at(-outside))?;
     Some(Interval { low, high })
 }
 
-/// Means of [`RESAMPLES`] draws with replacement, sorted.
-fn resampled_means(values: &[f64], seed: u64) -> Vec<f64> {
-    let mut random = SplitMix64::new(seed);
-    let mut means: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            let total: f64 = (0..values.len())
-                .map(|_| values.get(random.below(values.len())).copied().unwrap_or(0.0))
-                .sum();
-            total / values.len() as f64
-        })
-        .collect();
-    means.sort_by(f64::total_cmp);
-    means
-}
-
-/// How the error of the mean changes with the mean: a sixth of the skewness of its jackknife values. 0 where all values
-/// are equal.
-fn acceleration(values: &[f64], mean: f64) -> f64 {
-    let moment = |power: i32| values.iter().map(|value| (value - mean).powi(power)).sum::<f64>();
+/// How the error of a figure changes with the figure: a sixth of the skewness of its jackknife values. 0 where all are
+/// equal. No sample makes it large enough to turn an interval round.
+fn acceleration(without: &[f64]) -> f64 {
+    let Some(centre) = mean(without) else { return 0.0 };
+    let moment = |power: i32| without.iter().map(|value| (centre - value).powi(power)).sum::<f64>();
     let squares = moment(2);
-    if squares > TIE { moment(3) / (6.0 * squares * squares.sqrt()) } else { 0.0 }
+    if squares > TIE * TIE { moment(3) / (6.0 * squares * squares.sqrt()) } else { 0.0 }
 }
 
 /// Share of a standard normal distribution below `z`.
@@ -243,22 +291,28 @@ pub struct Step {
 /// Survival by age (Kaplan and Meier 1958), one step for each age from 1 to the longest life observed.
 pub fn kaplan_meier(spells: &[Spell]) -> Vec<Step> {
     let longest = spells.iter().map(|spell| spell.age).max().unwrap_or(0);
-    let mut ended = vec![(0_u64, 0_u64); longest as usize + 1];
+    let mut ended = vec![(0, 0); longest as usize];
     for spell in spells {
-        if let Some((all, lost)) = ended.get_mut(spell.age as usize) {
+        if let Some((all, lost)) = (spell.age as usize).checked_sub(1).and_then(|at| ended.get_mut(at)) {
             *all += 1;
             *lost += u64::from(spell.lost);
         }
     }
-    let mut at_risk = spells.iter().filter(|spell| spell.age > 0).count() as u64;
+    kaplan_meier_of(&ended)
+}
+
+/// The same from counts: for each age from 1, the lives that ended at it in any way, and of those the ones that ended by
+/// themselves.
+pub fn kaplan_meier_of(ended: &[(u64, u64)]) -> Vec<Step> {
+    let mut at_risk: u64 = ended.iter().map(|(all, _)| all).sum();
     let mut survival = 1.0;
-    (1..=longest)
-        .zip(ended.into_iter().skip(1))
+    (1..)
+        .zip(ended)
         .map(|(age, (all, lost))| {
             if at_risk > 0 {
                 survival *= (at_risk - lost) as f64 / at_risk as f64;
             }
-            let step = Step { age, at_risk, lost, survival };
+            let step = Step { age, at_risk, lost: *lost, survival };
             at_risk -= all;
             step
         })

@@ -15,6 +15,8 @@ use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
 
+mod lasting;
+
 /// Columns a table needs; narrower terminals break its lines themselves.
 const NARROWEST: usize = 80;
 
@@ -170,6 +172,7 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
     }
     paired(page, first, rows, &aggregate.differences);
     broken(page, rows);
+    lasting::lasting(page, rows, &aggregate.curves);
 }
 
 /// Strategies behind the best whose distance to it may be chance: neither survival that is judged by tells them apart,

@@ -24,6 +24,10 @@ pub const CYCLES: &str = "cycles.csv";
 pub const CLASSES: &str = "classes.csv";
 /// Session rows.
 pub const SESSIONS: &str = "sessions.csv";
+/// Spell rows.
+pub const SPELLS: &str = "spells.csv";
+/// Curve rows.
+pub const CURVES: &str = "curves.csv";
 /// Summary rows.
 pub const SUMMARY: &str = "summary.csv";
 /// Difference rows.
@@ -31,7 +35,7 @@ pub const DIFFERENCES: &str = "differences.csv";
 /// Fact rows; only there with `--log-facts`.
 pub const FACTS: &str = "facts.csv";
 
-const ALL: [&str; 7] = [MANIFEST, CYCLES, CLASSES, SESSIONS, SUMMARY, DIFFERENCES, FACTS];
+const ALL: [&str; 9] = [MANIFEST, CYCLES, CLASSES, SESSIONS, SPELLS, CURVES, SUMMARY, DIFFERENCES, FACTS];
 
 /// A result directory that cannot be written or read: where, why, and what to do.
 #[derive(Debug)]
@@ -116,7 +120,7 @@ fn is_result(path: &Path, name: &str) -> bool {
     let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     let first: &[u8] = match name {
         MANIFEST => b"{",
-        SUMMARY | DIFFERENCES => b"profile,",
+        SUMMARY | DIFFERENCES | CURVES => b"profile,",
         _ => b"session,",
     };
     read.is_ok() && (start.is_empty() || start.starts_with(first))
@@ -130,6 +134,8 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     write_file(dir, CYCLES, |out| write_csv(out, &output.cycles))?;
     write_file(dir, CLASSES, |out| write_csv(out, &output.classes))?;
     write_file(dir, SESSIONS, |out| write_csv(out, &output.sessions))?;
+    write_file(dir, SPELLS, |out| write_csv(out, &output.spells))?;
+    write_file(dir, CURVES, |out| write_csv(out, &aggregate.curves))?;
     write_file(dir, SUMMARY, |out| write_csv(out, &aggregate.summary))?;
     write_file(dir, DIFFERENCES, |out| write_csv(out, &aggregate.differences))?;
     if !output.facts.is_empty() {
@@ -150,6 +156,7 @@ pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
         cycles: read_rows::<CycleRow>(&dir.join(CYCLES))?,
         classes: read_rows(&dir.join(CLASSES))?,
         sessions: read_rows(&dir.join(SESSIONS))?,
+        spells: read_rows(&dir.join(SPELLS))?,
         facts: if facts.exists() { read_rows(&facts)? } else { Vec::new() },
     })
 }

@@ -66,6 +66,7 @@ pub(super) fn assemble(
             output.cycles.append(&mut session.cycles);
             output.classes.append(&mut session.classes);
             output.sessions.append(&mut session.sessions);
+            output.spells.append(&mut session.spells);
             output.facts.append(&mut session.facts);
             losses.append(&mut session.losses);
         }
@@ -99,6 +100,7 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
     session.cycles.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.spells.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.losses.iter_mut().for_each(|loss| loss.row.session.clone_from(&id));
 }

@@ -1,9 +1,10 @@
 //! From the replay of one session to its rows: what each cycle kept, by class and by fact, and what it lost that hurts.
 
+use super::spells::{Life, Spells};
 use super::{Loss, Place, RunSettings, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactSet, Match};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
-use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, ratio};
+use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
 use crate::summarize::{ListForm, Summarizer};
@@ -36,6 +37,8 @@ impl Scene<'_> {
         let mut previous_summary = None;
         let mut lost: FxHashSet<u32> = FxHashSet::default();
         let mut rows: Vec<CycleRow> = Vec::with_capacity(result.cycles.len());
+        let mut spells = Spells::default();
+        let mut trigger = MessageIdx(0);
         for (index, trace) in result.cycles.iter().enumerate() {
             let number = index as u32 + 1;
             let last = index + 1 == result.cycles.len();
@@ -54,8 +57,10 @@ impl Scene<'_> {
             let room = amounts.trigger as f64 - (trace.tokens_after + result.overhead) as f64;
             row.headroom = (turn > 0.0).then(|| room / turn);
             self.class_rows(&score, number, outcome);
+            let before = std::mem::replace(&mut trigger, MessageIdx::new(trace.cut.trigger));
+            let lives = spells.cycle(self.facts, &score.fates, number, before, trigger);
             if self.settings.log_facts {
-                self.fact_rows(&score, trace, number, outcome);
+                self.fact_rows(&score, &lives, trace, number, outcome);
             }
             if self.plan.strategy != Strategy::None {
                 self.losses(&score, trace, number, &mut lost, outcome);
@@ -63,6 +68,7 @@ impl Scene<'_> {
             rows.push(row);
         }
         outcome.lost.push(lost);
+        self.spell_rows(spells, outcome);
         summarize_session(&rows, session);
         outcome.cycles.append(&mut rows);
     }
@@ -207,9 +213,30 @@ impl Scene<'_> {
         }));
     }
 
-    fn fact_rows(&self, score: &CycleScore, trace: &CycleTrace, number: u32, outcome: &mut SessionOutcome) {
+    fn spell_rows(&self, spells: Spells, outcome: &mut SessionOutcome) {
+        outcome.spells.extend(spells.finish().into_iter().map(|((class, age), ends)| SpellRow {
+            session: self.transcript.id.clone(),
+            profile: self.plan.profile.name.clone(),
+            strategy: self.plan.strategy.name().to_owned(),
+            window: self.plan.window,
+            kind: if class.structural() { "structural" } else { "lexical" }.to_owned(),
+            class: class.name().to_owned(),
+            age,
+            lost: ends.lost,
+            censored: ends.censored,
+        }));
+    }
+
+    fn fact_rows(
+        &self,
+        score: &CycleScore,
+        lives: &[Option<Life>],
+        trace: &CycleTrace,
+        number: u32,
+        outcome: &mut SessionOutcome,
+    ) {
         outcome.facts.reserve(score.fates.len());
-        for fate in &score.fates {
+        for (fate, life) in score.fates.iter().zip(lives) {
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             outcome.facts.push(FactRow {
                 session: self.transcript.id.clone(),
@@ -226,6 +253,8 @@ impl Scene<'_> {
                 location: fate.location.name().into(),
                 tier: fate.tier.name().into(),
                 mentions_later: self.later(*fate, trace),
+                age: life.map(|life| life.age),
+                first_loss: life.is_some_and(|life| life.first_loss),
             });
         }
     }

@@ -48,11 +48,13 @@ fn one_thread_and_many_give_equal_bytes_and_so_do_two_runs() {
         first.keys().map(String::as_str).collect::<Vec<_>>(),
         [
             "classes.csv",
+            "curves.csv",
             "cycles.csv",
             "differences.csv",
             "facts.csv",
             "run.json",
             "sessions.csv",
+            "spells.csv",
             "summary.csv"
         ]
     );

@@ -2,7 +2,7 @@
 
 use crate::results::{
     CycleRow, LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow, Settings,
-    ratio,
+    SpellRow, ratio,
 };
 
 /// Strategies of [`run`].
@@ -84,6 +84,22 @@ pub(crate) fn run(n: usize) -> RunOutput {
             ("emergency", 0, 0),
         ] {
             let (session, cycle) = plan(&format!("s{idx:02}"), strategy, kept, lexical);
+            let spell = |class: &str, age, lost, censored| SpellRow {
+                session: session.session.clone(),
+                profile: session.profile.clone(),
+                strategy: strategy.to_owned(),
+                window: session.window,
+                kind: if class == "value" { "lexical" } else { "structural" }.to_owned(),
+                class: class.to_owned(),
+                age,
+                lost,
+                censored,
+            };
+            output.spells.push(spell("file.modified", 1, 4 - kept, kept));
+            output.spells.push(spell("value", 1, 10 - lexical, 0));
+            if lexical > 0 {
+                output.spells.push(spell("value", 2, lexical - 4, 4));
+            }
             output.sessions.push(session);
             output.cycles.push(cycle);
         }
