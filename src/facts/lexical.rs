@@ -25,7 +25,7 @@
 //!   assent and mere prohibitions ask nothing new.
 
 use super::{Author, Draft, Fact, FactClass, Form, shows_content};
-use crate::fileops::{CallEffect, ToolKind};
+use crate::fileops::{CallEffect, OpKind, ToolKind};
 use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};
@@ -65,6 +65,22 @@ pub(super) struct Collector {
     request_at: Option<MessageIdx>,
     /// The end of what the agent said, where it spoke last.
     spoken: Option<String>,
+    turn: Turn,
+    /// The agent called a tool at all.
+    called: bool,
+}
+
+/// What happened since the user spoke.
+#[derive(Default)]
+struct Turn {
+    /// The user asked a question.
+    asked: bool,
+    /// The user said something else.
+    ordered: bool,
+    /// The agent changed a file.
+    changed: bool,
+    /// What the agent said of the product in its last message, with line and message: choices if it called nothing after it.
+    told: Vec<(String, u32, MessageIdx)>,
 }
 
 impl Collector {
@@ -94,9 +110,16 @@ impl Collector {
                 self.value(found, author, at);
             }
         }
+        if author == Author::User {
+            self.close_turn();
+        }
+        let mut told: Vec<&str> = Vec::new();
+        let mut decided = false;
         let offer = self.spoken.take().filter(|_| author == Author::User).and_then(|text| offer(&text));
         let mut request = Wanted::default();
         let mut place = 0;
+        // The sentence before a list ordered what it holds.
+        let mut orders = false;
         for (start, end) in &prose.units {
             let unit = normal.get(*start..*end).unwrap_or("");
             let unit_text = sentences::strip_marker(unit);
@@ -113,14 +136,21 @@ impl Collector {
                 }
                 let offered = offer.as_deref().filter(|_| place < 2);
                 let left = offered.map(|text| sentences::Offer { text, first: place == 0 });
-                if sentences::is_decision(&plain, author, left) {
+                let listed = orders && unit_text.len() < unit.trim().len() && sentences::sets_listed(&plain);
+                if sentences::is_decision(&plain, author, left) || listed {
                     self.sentence(FactClass::Decision, sentence, author, at);
+                    decided = true;
+                } else if author == Author::Agent && sentences::may_report(&plain) {
+                    told.push(sentence);
                 }
                 if author == Author::User && !left.is_some_and(|offer| sentences::only_answers(&plain, offer))
                 {
                     request.consider(&plain, sentence);
                 }
                 place += 1;
+                if sentence.ends_with([':', '：']) {
+                    orders = author == Author::User && sentences::asks(&plain);
+                }
             }
         }
         if let Some(sentence) = request.best()
@@ -131,6 +161,29 @@ impl Collector {
         }
         if author == Author::Agent {
             self.spoken = Some(tail(&normal, MOST_OFFERED).to_owned());
+            if !told.is_empty() {
+                let lower = normal.to_lowercase();
+                if sentences::is_report(&lower, self.turn.asked, self.turn.ordered || decided) {
+                    self.turn.told.extend(told.iter().map(|said| ((*said).to_owned(), self.line, at)));
+                }
+            }
+        } else {
+            let asked = normal.trim_end().ends_with(['?', '？']);
+            self.turn.asked = asked && !normal.contains("an you ") && !normal.contains("ould you ");
+            self.turn.ordered = !asked;
+        }
+    }
+
+    /// The agent's last message before the user speaks reports; what it says between two calls explains or plans.
+    fn close_turn(&mut self) {
+        let turn = std::mem::take(&mut self.turn);
+        if turn.changed || !self.called {
+            let line = self.line;
+            for (sentence, of, at) in turn.told {
+                self.line = of;
+                self.sentence(FactClass::Decision, &sentence, Author::Agent, at);
+            }
+            self.line = line;
         }
     }
 
@@ -163,6 +216,10 @@ impl Collector {
             self.identifier(found, Author::Tool, at);
         }
         let failed = result.outcome == Outcome::Failed;
+        self.called = true;
+        self.turn.told.clear();
+        self.turn.changed |=
+            !failed && effect.is_some_and(|effect| effect.ops.iter().any(|op| op.kind != OpKind::Read));
         // A person who declines a call says why in the reply to it.
         if failed
             && result.text.starts_with("The user ")
@@ -200,7 +257,8 @@ impl Collector {
     }
 
     /// The facts in order of discovery.
-    pub(super) fn finish(self) -> Vec<Draft> {
+    pub(super) fn finish(mut self) -> Vec<Draft> {
+        self.close_turn();
         self.drafts
     }
 
@@ -453,6 +511,13 @@ fn offer(text: &str) -> Option<String> {
         "ましょうか",
         "要不要",
         "还是",
+        "dos opciones",
+        "dos formas",
+        "deux options",
+        "deux façons",
+        "zwei möglichkeiten",
+        "zwei wege",
+        "duas opções",
     ]
     .iter()
     .any(|words| lower.contains(words));

@@ -7,6 +7,7 @@
 mod answers;
 mod forms;
 mod product;
+mod report;
 
 use super::super::{is_cjk, values};
 use super::{
@@ -14,7 +15,7 @@ use super::{
 };
 use crate::facts::Author;
 pub(in crate::facts) use answers::{Offer, only_answers};
-use answers::{alternatives, answers, is_fragment, is_option};
+use answers::{alternatives, answers, is_fragment, is_named, is_option};
 use forms::{
     CONTRAST, DECIDED, DEFAULT, MAKES, PARTICIPLE, PLACED, REASON, SETTING, STEPPING, USER_CHOICE, VERDICT,
 };
@@ -23,12 +24,21 @@ pub(super) use forms::{
     USER_CHOICE_HINTS, VERDICT_HINTS,
 };
 use product::{RUNNING, contrasts_work, designed, made_foreign, made_so, used_against};
+pub(in crate::facts) use report::{is_report, may_report};
 
 /// Settles the sentence a choice? `offer`: where it is one of the first after a question of the other side, that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool {
     let sentence = plain.sentence;
     // An option by its letter or number is short.
-    if author == Author::User && offer.is_some() && is_option(&plain.lower) {
+    if author == Author::User
+        && offer.is_some_and(|offer| {
+            is_option(&plain.lower)
+                || offer.first
+                    && sentence.len() < 5
+                    && is_named(&plain.lower, offer.text)
+                    && alternatives(offer.text)
+        })
+    {
         return true;
     }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
@@ -101,7 +111,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
     }
     let participle = || plain.says(List::Participle) && own_participle(lower);
     if plain.has_form(List::Decided, &DECIDED) || has_verdict(plain) || participle() {
-        return !plain.says(List::Steps);
+        return author == Author::User || !plain.says(List::Steps);
     }
     let placed = || plain.has_form(List::Placed, &PLACED);
     if author == Author::User {
@@ -119,6 +129,8 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
                         })
                 })
             || fixes_parameter(plain)
+            || orders_why(plain)
+            || takes_not(plain)
             || offer.is_some_and(|offer| {
                 answers(lower, offer.text)
                     || offer.first && is_fragment(lower, offer.text) && alternatives(offer.text)
@@ -223,7 +235,9 @@ fn reason(lower: &str) -> Option<(usize, &str)> {
         let (before, so, as_word) = (found.get(1), found.get(2), found.get(3));
         let word = so.or(as_word).map_or("", |it| it.as_str().trim_end_matches('.'));
         if so.is_some() && NO_RESULT.contains(&word)
-            || so.is_some() && before.is_some_and(|it| BEFORE_SO.contains(&it.as_str()))
+            || so.is_some()
+                && !found.get(0).is_some_and(|it| it.as_str().contains(", so"))
+                && before.is_some_and(|it| BEFORE_SO.contains(&it.as_str()))
             || as_word.is_some() && NO_GROUND.contains(&word)
         {
             return None;
@@ -389,6 +403,7 @@ pub(super) const STEPS: &[&str] = &[
     "take a look",
     "check the",
     "check whether",
+    " try again",
     "run the",
     "sub-agent",
     "subagent",
@@ -401,6 +416,128 @@ pub(super) const STEPS: &[&str] = &[
     " my list",
 ];
 
+/// Orders that look, run or tell rather than make something.
+const LOOKING: &[&str] = &[
+    "check",
+    "look",
+    "run",
+    "rerun",
+    "read",
+    "find",
+    "tell",
+    "explain",
+    "show",
+    "give",
+    "try",
+    "test",
+    "wait",
+    "see",
+    "investigate",
+    "debug",
+    "search",
+    "review",
+    "verify",
+    "compare",
+    "confirm",
+    "describe",
+    "do",
+    "let",
+    "let's",
+    "go",
+    "help",
+    "say",
+    "note",
+    "report",
+    "commit",
+    "push",
+    "open",
+    "ask",
+    "answer",
+    "call",
+    "start",
+    "stop",
+    "finish",
+    "hold",
+    "don't",
+    "dont",
+    "never",
+    "be",
+    "get",
+    "list",
+    "print",
+    "figure",
+    "plan",
+    "continue",
+    "proceed",
+    "make",
+    "fix",
+    "update",
+    "install",
+    "restart",
+    "inspect",
+    "analyze",
+    "analyse",
+    "act",
+    "ignore",
+    "remember",
+];
+
+/// The user orders how something is to be made, and why: "rename it with git mv so the history follows".
+fn orders_why(plain: &Plain<'_>) -> bool {
+    if !plain.says(List::Reason) {
+        return false;
+    }
+    let lower = plain.lower.as_str();
+    let Some((at, _)) = reason(lower) else { return false };
+    let rest = lower.get(at..).unwrap_or("").trim_start_matches([',', ')', '.', ' ']);
+    let grounded =
+        ["because ", "since ", "so that ", "so ", "as "].iter().any(|joint| rest.starts_with(joint))
+            && !rest.starts_with("because of");
+    // "The rows are shared, so the column must stay as it is."
+    if rest.starts_with("so ") && has_word(rest, &["must", "should", "shall"]) {
+        return lower.get(..at).is_some_and(|claim| !has_word(claim, RUNNING));
+    }
+    let ordered = |clause: &str| {
+        is_imperative(clause) && !words(clause).next().is_some_and(|first| LOOKING.contains(&first))
+    };
+    grounded && plain.heads().next().is_some_and(|clause| clause.len() > lower.len() - at && ordered(clause))
+}
+
+/// "Return an error, don't panic": an order against another way.
+fn takes_not(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    let joint = [", don't ", ", do not "].iter().find_map(|joint| Some((lower.find(joint)?, joint.len())));
+    joint.is_some_and(|(at, len)| {
+        let verb = lower.get(at + len..).and_then(|rest| words(rest).next()).unwrap_or("");
+        let first = words(lower).next().unwrap_or("");
+        is_imperative(lower)
+            && !LOOKING.contains(&first)
+            && !LOOKING.contains(&verb)
+            && !matches!(
+                verb,
+                "touch" | "change" | "break" | "forget" | "worry" | "edit" | "modify" | "delete" | "remove"
+            )
+    })
+}
+
+/// Orders in German, French, Spanish and Portuguese that give something a number.
+const FOREIGN_SETS: &[&str] = &[
+    "setz", "setze", "setzt", "stell", "stelle", "erhöh", "erhöhe", "senk", "senke", "begrenz", "begrenze",
+    "ändere", "änder", "mach", "mache", "bitte", "mets", "mettez", "mettre", "passe", "passez", "passer",
+    "monte", "montez", "baisse", "baissez", "fixe", "fixez", "limite", "limitez", "règle", "sube", "baja",
+    "pon", "ponga", "cambia", "ajusta", "fija", "limita", "aumenta", "reduce", "subir", "bajar", "deja",
+    "muda", "mude", "aumente", "coloca", "defina",
+];
+
+/// "Sube el máximo de réplicas a 12", "setz das Limit auf 5".
+fn sets_foreign(lower: &str) -> bool {
+    [" a ", " à ", " auf ", " para ", " en ", " em "].iter().any(|joint| {
+        lower.match_indices(joint).any(|(at, _)| {
+            lower.get(at + joint.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        })
+    }) && has_word(lower, FOREIGN_SETS)
+}
+
 /// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
 fn fixes_parameter(plain: &Plain<'_>) -> bool {
     if plain.has_form(List::Default, &DEFAULT) && plain.directs() {
@@ -409,7 +546,12 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
         return false;
     }
+    // "CRC: use the reflected polynomial", "480 cycles from now on".
+    if lower_setting(plain) || sets_foreign(&plain.lower) {
+        return true;
+    }
     let made = [
+        "do ",
         "make it ",
         "make that ",
         "set it to ",
@@ -438,25 +580,72 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     if made || set {
         return true;
     }
-    let told = plain.heads().any(is_imperative) || plain.obliges();
+    let imperative = plain.heads().any(is_imperative);
+    // "Results must agree within 1 %", "must not be read as records of length 0": rules for what comes out.
+    let ruled = !imperative
+        && (contains_any(&plain.lower, &["must not", "mustn't", "should not", "shouldn't"])
+            || has_word(&plain.lower, &["agree", "match", "differ", "fit"]));
+    let told = (imperative || plain.obliges()) && !ruled;
+    if told && plain.lower.contains(" by default") || imperative && contains_any(&plain.lower, RHYTHMS) {
+        return true;
+    }
     values::find(plain.sentence).iter().any(|value| {
         let Some(key) = &value.key else {
             return told
                 && !value.number.unit.is_empty()
                 && (has_word(&plain.lower, values::PARAMETERS) || has_word(&plain.lower, BOUNDS));
         };
-        if told {
-            return true;
-        }
+        let stated = ["has", "had", "was", "were", "took", "takes"];
         // Without an order, only a phrase of its own names what is to be: no verb up to the number, no `key: 5`.
         let key = key.to_lowercase();
         let clause =
             plain.lower.split([',', ';', '，', '；']).find(|clause| clause.contains(&key)).unwrap_or("");
+        if told {
+            return !has_word(clause, &stated);
+        }
         // With a full stop `key: 5` is said by somebody, not copied from a list.
         let listed =
             clause.contains(&format!("{key}:")) && (!plain.sentence.trim_end().ends_with(['.', '。', '!']));
-        !has_word(clause, STATES) && !listed && !clause.contains(['=', '是'])
+        !has_word(clause, STATES)
+            && !listed
+            && !clause.contains(['=', '是'])
+            && !has_word(&plain.lower, &["was", "were"])
     }) || plain.is_elliptical() && is_setting(plain)
+}
+
+/// How often something is to happen.
+const RHYTHMS: &[&str] = &[
+    " once per ",
+    " once a ",
+    " once an ",
+    " twice a ",
+    " every hour",
+    " every minute",
+    " every second",
+    " every day",
+    " every night",
+    " every week",
+];
+
+/// "CRC: use the reflected one", "sampling time 480 cycles from now on".
+fn lower_setting(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    let named = lower.split_once(": ").is_some_and(|(name, rest)| {
+        (1..=4).contains(&words(name).count()) && starts_with_any(rest, &["use ", "take ", "go with "])
+    });
+    named || lower.contains(" from now on") && !has_word(lower, STATES)
+}
+
+/// The settings that an order lists, one a line: "lr: 2e-4".
+pub(in crate::facts) fn sets_listed(plain: &Plain<'_>) -> bool {
+    let lower = plain.lower.as_str();
+    !plain.data
+        && lower.split_once([':', '=']).is_some_and(|(key, rest)| {
+            (1..=3).contains(&words(key).count())
+                && rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.')
+                && words(rest).count() <= 4
+        })
+        && !values::find(plain.sentence).is_empty()
 }
 
 /// A phrase without a verb that is or holds a setting: "1 KB, to be safe", "row groups of 64 MB", "exit code 3 when none
@@ -494,6 +683,9 @@ fn is_setting(plain: &Plain<'_>) -> bool {
     let begins = lower.starts_with(|c: char| c.is_ascii_digit());
     values::find(plain.sentence).iter().any(|value| {
         let unit = !value.number.unit.is_empty();
+        if value.phrases.first().is_some_and(|phrase| phrase.to_ascii_lowercase().starts_with("default")) {
+            return true;
+        }
         if !value.phrases.is_empty() && value.key.is_none() && !unit {
             return contains_any(lower, &[" when ", " if ", " for ", " on "]);
         }
@@ -503,8 +695,10 @@ fn is_setting(plain: &Plain<'_>) -> bool {
 }
 
 /// Words that make the number after them a setting.
-const BOUNDS: &[&str] =
-    &["most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per"];
+const BOUNDS: &[&str] = &[
+    "most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per", "steps",
+    "chunks", "blocks", "batches",
+];
 
 fn chooses_cjk(sentence: &str, author: Author) -> bool {
     contains_any(
@@ -584,8 +778,8 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
             "に設定",
             "タイムアウト",
             "間隔",
-        ]) && !has(&["现在是", "了 ", "目前"])
-            && sentence.bytes().any(|byte| byte.is_ascii_digit());
+        ]) && (has(&["改成", "改为", "设为", "设成"]) || !has(&["现在是", "了 ", "目前"]))
+            && has_number(sentence);
     let reason = has(&["因为", "以便", "这样", "所以", "以免", "免得", "为了", "避免", "ため", "ので"])
         || !user && has(&["ように"]);
     let made = has(&[
@@ -615,7 +809,33 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
         "にしました",
         "にしておきます",
     ]) || user && has(&["ないで", "してください", "にして"]);
-    against || fixed || reason && made
+    // ので and its like before the verb that makes: "一度だけ読み、引数で渡します。"
+    let told = !user
+        && has(&["ので、", "ため、", "ように、"])
+        && has(&["ます。", "ました。"])
+        && !has(&[
+            "失敗",
+            "エラー",
+            "落ち",
+            "なります",
+            "ません",
+            "壊れ",
+            "確認",
+            "調べ",
+            "実行し",
+            "見ます",
+            "思い",
+        ]);
+    against || fixed || reason && made || told
+}
+
+/// A number that is no piece of a name.
+fn has_number(sentence: &str) -> bool {
+    let bytes = sentence.as_bytes();
+    bytes.iter().enumerate().any(|(at, byte)| {
+        byte.is_ascii_digit()
+            && !at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(u8::is_ascii_alphanumeric)
+    })
 }
 
 /// "We decided to", "it was agreed that", "Decided against": the speakers' own choice. What others decided ("they
@@ -654,6 +874,7 @@ fn own_participle(lower: &str) -> bool {
 }
 /// Phrases that say that nothing is settled yet, or not here.
 pub(super) const UNSETTLED: &[&str] = &[
+    "no idea",
     "nothing was decided",
     "nothing has been decided",
     "nothing is decided",

@@ -21,7 +21,7 @@ pub(super) fn is_option(lower: &str) -> bool {
 pub(in crate::facts) fn only_answers(plain: &Plain<'_>, offer: Offer<'_>) -> bool {
     let lower = plain.lower.as_str();
     let first = words(lower).next().unwrap_or("");
-    let option = (first.len() == 1 || first == "option") && answers(lower, offer.text);
+    let option = (first.len() == 1 || first == "option" || is_numbered(lower)) && answers(lower, offer.text);
     let fragment = offer.first
         && alternatives(offer.text)
         && (is_fragment(lower, offer.text)
@@ -68,23 +68,18 @@ pub(super) fn answers(lower: &str, offer: &str) -> bool {
     let wide =
         ["はい", "いいえ", "好的,", "对,", "不,", "可以,", "行,"].iter().any(|word| lower.starts_with(word))
             && lower.chars().count() > 6;
-    let numbered = NUMBERED.iter().any(|opening| {
-        lower.strip_prefix(opening).is_some_and(|rest| {
-            let mut rest = words(rest);
-            let word = rest.next().unwrap_or("");
-            let word = if matches!(word, "option" | "number" | "variant") {
-                rest.next().unwrap_or("")
-            } else {
-                word
-            };
-            word.len() == 1 && word.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
-        })
-    });
-    letter || option || verdict || wide || is_named(lower, offer) || numbered
+    letter
+        || option
+        || verdict
+        || wide
+        || is_named(lower, offer)
+        || is_numbered(lower)
+        || lower.trim_end_matches('.').ends_with(", i agree")
+        || lower.strip_prefix("yes ").is_some_and(|rest| is_named(rest, offer))
 }
 
 /// One of the things that were offered, by its words.
-fn is_named(lower: &str, offer: &str) -> bool {
+pub(super) fn is_named(lower: &str, offer: &str) -> bool {
     let first = words(lower).next().unwrap_or("");
     let told = lower.split([',', '.', ';']).next().unwrap_or("");
     let filler = ["it", "that", "the", "this", "please", "one", "own", "a", "use", "with", "go"];
@@ -109,6 +104,22 @@ fn is_named(lower: &str, offer: &str) -> bool {
         && words(told).any(|word| word.len() >= 3 && !filler.contains(&word))
 }
 
+/// "I'll take 2", "ok then b".
+fn is_numbered(lower: &str) -> bool {
+    NUMBERED.iter().any(|opening| {
+        lower.strip_prefix(opening).is_some_and(|rest| {
+            let mut rest = words(rest);
+            let word = rest.next().unwrap_or("");
+            let word = if matches!(word, "option" | "number" | "variant") {
+                rest.next().unwrap_or("")
+            } else {
+                word
+            };
+            word.len() == 1 && word.bytes().all(|b| matches!(b, b'a'..=b'e' | b'1'..=b'5'))
+        })
+    })
+}
+
 /// What opens an answer by letter or number.
 const NUMBERED: &[&str] = &[
     "i'd say ",
@@ -119,6 +130,11 @@ const NUMBERED: &[&str] = &[
     "i take ",
     "take ",
     "then ",
+    "ok then ",
+    "okay then ",
+    "alright then ",
+    "fine, ",
+    "so ",
     "let's do ",
     "number ",
     "make it ",

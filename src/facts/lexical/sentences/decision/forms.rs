@@ -2,15 +2,15 @@
 
 use super::super::super::{LazyLock, Regex, pattern};
 
-const DECIDED_FORM: &str = r"\b(?:(?:i|we)(?:'ve)? (?:chose|choose|chosen|picked|pick (?:the|an?|option)\b|went (?:with|for)|settled|opted|agree on|landed on)\b|(?:what|which) we (?:go|stick) with\b|\bwon over\b|(?:[,;] |then |so )we(?:'ll)? (?:go|stick) with\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision(?: on [^:]{2,60})?|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|(?:i|we)(?:'ve| have)? (?:also |then |now )?switch(?:ed)? (?:over |back |[a-z`]+ )?to\b|\b(?:i|we) (?:prefer|preferred|take|want) .+ over\b|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate) to\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|gewählt|décidé|choisi|opté|decidido|decidimos|decidí|elegido|elegimos|optado)\b|\b(?:wir nehmen|ich nehme|nehmen wir|wir bleiben bei|on (?:garde|prend|part sur|reste sur)|nous (?:prenons|gardons)|je (?:prends|préfère)|nos quedamos con|vamos con|prefiero|ficamos com)\b)";
+const DECIDED_FORM: &str = r"\b(?:(?:i|we)(?:'ve)? (?:chose|choose|chosen|picked|pick (?:the|an?|option)\b|went (?:with|for)|settled|opted|agree on|landed on)\b|(?:what|which) we (?:go|stick) with\b|\bwon over\b|(?:[,;] |then |so )we(?:'ll)? (?:go|stick) with\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision(?: on [^:]{2,60})?|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|(?:i|we)(?:'ve| have)? (?:also |then |now )?switch(?:ed)? (?:over |back |[a-z`]+ )?to\b|\b(?:i|we) (?:prefer|preferred|take|want) .+ over\b|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:switch|move|migrate)(?: [a-z_]+){0,4}? to\b|\b(?:let me|let's|let us) (?:settle|decide)\b|\b(?:that|it|this)(?:'s| is| much is) (?:decided|settled)\b|(?:let's|let us|we'll|i'll|we|i) stay with\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|gewählt|décidé|choisi|opté|decidido|decidimos|decidí|elegido|elegimos|optado)\b|\b(?:wir nehmen|ich nehme|nehmen wir|wir bleiben bei|on (?:garde|prend|part sur|reste sur)|nous (?:prenons|gardons)|je (?:prends|préfère)|nos quedamos con|vamos con|prefiero|ficamos com)\b)";
 
 const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 
 /// "B it is", "so that one is out", "option 2, agreed".
-const VERDICT_FORM: &str = r"(?:^|[,;:] )(?:(?:ok|then|so|and|fine|good|right|alright|yes|great)\b,? )*(?:option )?([\w.+/-]{1,30})(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for| until)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
+const VERDICT_FORM: &str = r"(?:^|[,;:] )(?:(?:ok|then|so|and|fine|good|right|alright|yes|great)\b,? )*(?:option )?([\w.+/-]{1,30})(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for| until)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |, as (?:agreed|decided|settled)\b|^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
 
-const CONTRAST_FORM: &str = r"(?:,| und) nicht (?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus) |\b(?:statt|anstatt|anstelle) \S|, sondern |\b(?:au lieu de|plutôt que|en vez de|en lugar de) |\by no (?:en|el|la|los|con|por) |\bet non (?:pas )?(?:dans|le|la|les|par|sur) |\bin place of \S|(?:,| -) not (?:the |a |an )?([\w./'`-]+)| and not (?:in|on|at|by|with|from|for) \S|\bin favou?r of \S|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
+const CONTRAST_FORM: &str = r"(?:,| und) nicht (?:(?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus|mit|über|nur|per) |[a-zäöüß]+(?:$|[.,;!]))|\b(?:statt|anstatt|anstelle) \S|, sondern |\b(?:au lieu de|plutôt que|en vez de|en lugar de) |\by no (?:en|el|la|los|con|por) |\bet non (?:pas )?(?:dans|le|la|les|par|sur) |\bin place of \S|(?:,| -) not (?:the |a |an )?([\w./'`-]+)| and not (?:(?:in|on|at|by|with|from|for) \S|(?:the |an? )?[\w./~-]+(?:$|[.,;!]))|\bin favou?r of \S|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
 
 const USER_CHOICE_FORM: &str =
     r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) ([a-z]+)";
@@ -18,7 +18,7 @@ const USER_CHOICE_FORM: &str =
 const REASON_FORM: &str = r"\bbecause\b|, since \S|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|([a-z0-9_'-]*)(?:,|\)|\.)? so ([a-z0-9_'.-]+)|, as ([a-z0-9_'.-]+)|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|lists?|says?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|get rid|get (?:a|an|the)|give|catch|remain|remove|bound|limit|work around|tell|leave|follow|comply|mirror|minimi[sz]e|detect|isolate|bring)\b|\b(?:damit|weil|denn|parce qu|car (?:le|la|les|il|elle|on|ce)|afin|pour (?:que|éviter|ne pas)|porque|ya que|para (?:que|evitar|no))";
 
 /// How the product is to be, said of a part of it.
-const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|stays|lives in|belongs|wins)\b";
+const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|so (?:it|they|this|that) (?:goes?|went) to|stays|lives in|belongs|wins)\b";
 
 /// A default that is no number.
 const DEFAULT_FORM: &str = r"\bdefaults?(?: is| to|:)? [/'.~]\S";
@@ -43,6 +43,12 @@ pub(in crate::facts::lexical::sentences) const DECIDED_HINTS: &[&str] = &[
     "going for",
     "going on",
     "stick",
+    "stay with",
+    "let me decide",
+    "let's decide",
+    "let us decide",
+    "is decided",
+    "'s decided",
     "prefer",
     " over ",
     "decision",
@@ -88,7 +94,7 @@ pub(in crate::facts::lexical::sentences) const PARTICIPLE_HINTS: &[&str] =
     &["decided ", "chosen ", "settled ", "agreed ", "opted "];
 
 pub(in crate::facts::lexical::sentences) const VERDICT_HINTS: &[&str] =
-    &[" it is", "is out", "are out", "switching to ", "agreed"];
+    &[" it is", "is out", "are out", "switching to ", "agreed", "as decided", "as settled"];
 
 pub(in crate::facts::lexical::sentences) const CONTRAST_HINTS: &[&str] = &[
     ", not ",
@@ -182,8 +188,22 @@ pub(in crate::facts::lexical::sentences) const REASON_HINTS: &[&str] = &[
     "para ",
 ];
 
-pub(in crate::facts::lexical::sentences) const PLACED_HINTS: &[&str] =
-    &["goes in", "went in", "goes next", "went next", "stays", "lives in", "belongs", "wins"];
+pub(in crate::facts::lexical::sentences) const PLACED_HINTS: &[&str] = &[
+    "so it go",
+    "so they go",
+    "so this go",
+    "so that go",
+    "so it went to",
+    "so they went to",
+    "goes in",
+    "went in",
+    "goes next",
+    "went next",
+    "stays",
+    "lives in",
+    "belongs",
+    "wins",
+];
 
 pub(in crate::facts::lexical::sentences) const DEFAULT_HINTS: &[&str] = &["default"];
 

@@ -5,7 +5,7 @@ use super::forms::{MADE, NOW};
 use super::{reason, stem};
 
 /// Stems of verbs that say at the head of a sentence that the work was changed: "Switched to X instead of Y".
-const MAKING: &[&str] = &[
+pub(super) const MAKING: &[&str] = &[
     "accept",
     "add",
     "adopt",
@@ -40,6 +40,11 @@ const MAKING: &[&str] = &[
     "handl",
     "ignor",
     "implement",
+    "updat",
+    "simplifi",
+    "shorten",
+    "bump",
+    "rewrit",
     "includ",
     "inlin",
     "introduc",
@@ -171,12 +176,12 @@ pub(super) fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
 }
 
 /// "A query now takes 3 ms instead of 90": how long it takes is measured, not chosen.
-fn measures(lower: &str) -> bool {
+pub(super) fn measures(lower: &str) -> bool {
     contains_any(lower, &[" now takes ", " now needs "])
 }
 
 /// "The worker is rebuilding the package now": no state of the product.
-fn is_under_way(claim: &str) -> bool {
+pub(super) fn is_under_way(claim: &str) -> bool {
     let mut before = "";
     words(claim).any(|word| {
         let doing =
@@ -223,6 +228,10 @@ pub(super) fn designed(plain: &Plain<'_>) -> bool {
         return false;
     };
     let first = words(claim).next().unwrap_or("");
+    // "For the second point: a map of what is in flight, so that ...".
+    if first == "for" && joint != Joint::Aim && claim.contains(": ") {
+        return !has_word(claim, RUNNING) && !has_word(claim, SUPPOSING);
+    }
     if words(claim).count() < 3
         || NO_PRODUCT.contains(&first)
         || matches!(first, "it" | "they") && joint != Joint::Purpose
@@ -251,7 +260,7 @@ pub(super) fn designed(plain: &Plain<'_>) -> bool {
 }
 
 /// Does a ground name what would come otherwise, or who wants it so?
-fn counters(ground: &str) -> bool {
+pub(super) fn counters(ground: &str) -> bool {
     has_word(
         ground,
         &[
@@ -321,7 +330,7 @@ fn is_passive(claim: &str) -> bool {
 }
 
 /// A verb in the past, or one that only an auxiliary of the past can have.
-fn tells_past(claim: &str) -> bool {
+pub(super) fn tells_past(claim: &str) -> bool {
     let mut before = "";
     // What it waits for may be told in the past: "after the handler returned".
     words(claim)
@@ -379,7 +388,7 @@ fn tells_past(claim: &str) -> bool {
 }
 
 /// What begins a sentence that is about the talk, a step or a finding, rather than about a part of the product.
-const NO_PRODUCT: &[&str] = &[
+pub(super) const NO_PRODUCT: &[&str] = &[
     "i",
     "i'm",
     "i'll",
@@ -449,7 +458,7 @@ const NO_PRODUCT: &[&str] = &[
 ];
 
 /// Words of what only may be.
-const SUPPOSING: &[&str] = &[
+pub(super) const SUPPOSING: &[&str] = &[
     "would",
     "could",
     "might",
