@@ -168,7 +168,7 @@ impl Collector {
                 }
             }
         } else {
-            let asked = normal.trim_end().ends_with(['?', '？']);
+            let asked = normal.trim_end().ends_with(['?', '？']) || sentences::questions(&normal);
             self.turn.asked = asked && !normal.contains("an you ") && !normal.contains("ould you ");
             self.turn.ordered = !asked;
         }
@@ -438,10 +438,19 @@ struct Wanted {
 
 impl Wanted {
     fn consider(&mut self, plain: &Plain<'_>, sentence: &str) {
+        // "And the reserved bytes? No: leave them." asks nothing.
+        if self.found.as_deref().is_some_and(|found| found == self.before && found.ends_with('?'))
+            && ["No:", "No,", "No.", "Yes:", "Yes,", "Yes.", "no,", "no:", "nope", "Nope"]
+                .iter()
+                .any(|it| sentence.starts_with(it))
+        {
+            self.found = None;
+        }
         if let Some(found) = &mut self.found {
             if std::mem::take(&mut self.open) {
                 *found = format!("{found} {sentence}");
             }
+            sentence.clone_into(&mut self.before);
             return;
         }
         if sentences::asks(plain) {

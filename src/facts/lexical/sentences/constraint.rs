@@ -5,11 +5,11 @@
 //! ("instead of", "X, not Y", "only", "without", "at most 3") binds in a sentence that directs.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{List, Plain, contains_any, has_word, words};
+use super::{List, Plain, REPORTED, claim, contains_any, has_word, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:must(?:n't)?|shall(?: not)?|should (?:not|never|always|only|stay|remain|keep|no longer)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|(?:is|are) to (?:stay|remain|be [a-z]+ed)|out of scope|hands off|taboo|(?:may|must|should|can) only|(?:may|can|must|shall|will) never|(?:will|can) not be|(?:that|this|it) (?:must|should) not|what (?:i|we) (?:don't|do not) want|has to|have to|off[- ]limits|nothing (?:[a-z]+ )??(?:is allowed|may|must|should)|nothing else(?:$|[.,;!]| (?:in|on|to|from|for|here|there|please)\b)|nothing (?:goes|gets|leaves|ships|is [a-z]+ed) .*\b(?:until|before|without|unless)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|what (?:it is|they are)|(?:below|under|within) [0-9]\S*|the same|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|(?:i|we) (?:don't|do not) want)\b",
+        r"\b(?:must(?:n't)?|shall(?: not)?|should be no|there (?:must|may|can) be no|should (?:not|never|always|only|stay|remain|keep|no longer)|shouldn't|(?:you|we) may not|may not (?:be|exceed)|can only|(?:is|are) not allowed|not allowed|(?:is|are) (?:forbidden|prohibited|required|mandatory)|(?:needs?|ought) to [a-z]+|(?:is|are) not to [a-z]+|(?:is|are) to (?:stay|remain|be [a-z]+ed)|out of scope|hands off|taboo|(?:may|must|should|can) only|(?:may|can|must|shall|will) never|(?:will|can) not be|(?:that|this|it) (?:must|should) not|what (?:i|we) (?:don't|do not) want|has to|have to|off[- ]limits|nothing (?:[a-z]+ )??(?:is allowed|may|must|should)|nothing else(?:$|[.,;!]| (?:in|on|to|from|for|here|there|please)\b)|nothing (?:goes|gets|leaves|ships|is [a-z]+ed) .*\b(?:until|before|without|unless)|(?:stays?|remains?) (?:(?:exactly|just|all) )?(?:as (?:it is|they are|is)|what (?:it is|they are)|(?:below|under|within) [0-9]\S*|the same|untouched|unchanged|the way (?:it is|they are)|where (?:it is|they are)|put|alone|intact)|[a-z]+ stays?[.!]?$|(?:gets?|is|are|goes?|happens?|runs?|ships?) (?:[a-z]+ed )?only (?:after|once|when|if|with|from|by|through|behind)|never (?:goes?|ships?|lands?|belongs?|changes?|gets? (?:into|in|to|out)|leaves? the|touch(?:es)?)|(?:i|we) (?:don't|do not) want)\b",
     )
 });
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -22,7 +22,7 @@ static CORRECTS: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"[0-9]\S*(?
 static WITHOUT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\bwithout [a-z]|\bwith no [a-z]"));
 static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:,| -|,? but) not \S|\bnot (?:before|until) | and not (?:in|on|at|by|with|from|for) \S|\b(?:instead of|rather than) \S|(?:,| und) nicht (?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus) |\b(?:statt|anstatt) \S|\b(?:plutôt que|au lieu de|en vez de|en lugar de) |\bnothing else\b|\bas[- ]is\b",
+        r"(?:,| -|,? but) not \S|\bnot (?:before|until) | and not (?:(?:in|on|at|by|with|from|for) \S|(?:the |an? )?[\w./~-]+(?:$|[.,;!]))|\b(?:instead of|rather than) \S|(?:,| und) nicht (?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus) |\b(?:statt|anstatt) \S|\b(?:plutôt que|au lieu de|en vez de|en lugar de) |\bnothing else\b|\bas[- ]is\b",
     )
 });
 
@@ -31,6 +31,9 @@ pub(super) const MODALS: &[&str] = &[
     "must",
     "shall",
     "should",
+    "there can be no",
+    "there may be no",
+    " only ",
     "may not",
     "can only",
     "may only",
@@ -115,9 +118,17 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
                 || plain.clauses().next().is_some_and(excludes)
                 || obliges(plain)
                 || plain.has_form(List::Limits, &CORRECTS)
-                || limits(plain) && plain.directs())
-            && !plain.says(List::Reported);
+                || limits(plain) && (plain.directs() || settles(plain)))
+            && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED));
     binds && !quoted(sentence)
+}
+
+/// "Let me settle it: X, not Y", "I want X rather than Y": what the user has chosen binds.
+fn settles(plain: &Plain<'_>) -> bool {
+    contains_any(
+        &plain.lower,
+        &["settle it", "is decided", "i want ", "we want ", "i'd like ", "we decided", "i decided"],
+    ) && !plain.lower.contains("i wanted")
 }
 
 /// What is only thought or found, or falls to others.
@@ -133,12 +144,19 @@ const GUESSED: &[&str] = &[
 
 static FOREIGN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"\b(?:darf|dürfen|sollen?|soll|muss|müssen) (?:[^ ]+ ){0,6}?(?:nicht|nie|niemals|kein|keine|keinen|nur|immer|bleiben|unverändert|mindestens|höchstens)\b|^(?:bitte )?(?:nicht|nie|niemals|keine?[nrs]?|nur|immer|höchstens|mindestens|maximal) \S|\b(?:niemals|auf keinen fall|unbedingt)\b|\b(?:höchstens|mindestens|maximal) [0-9]|\bohne (?:[^ ]+ ){1,5}zu\b|^(?:lass|lasst|ändere?|änder|benutze?|verwende|nimm|fass) .*\b(?:nicht|keine?n?|nur|unverändert|unberührt)\b|\bne (?:[^ ]+ ){1,3}?(?:jamais|rien)\b|^ne (?:[^ ]+ )pas\b|\bne (?:doit|doivent|peut|peuvent|faut) (?:pas|plus|jamais)\b|\bn'[^ ]+ (?:pas|jamais|rien)\b .*!|\b(?:doit|doivent) (?:rester|toujours|absolument|être)\b|\b(?:au plus|au maximum|au moins) [0-9]|^(?:toujours|jamais|uniquement|seulement|pas de) \S|\b(?:uniquement|surtout pas)\b|\bno (?:debe|deben|puede|pueden|se debe|hay que)\b|\b(?:debe|deben) (?:quedar|seguir|ser|estar|permanecer)\b|^(?:por favor,? )?no (?:toques?|cambies?|modifiques?|uses?|borres?|añadas?|agregues?|elimines?|hagas?|rompas?|subas?|publiques?|mezcles?|metas?)\b|\bnunca\b|^(?:siempre|solo|sólo|nada de|solamente) \S|\b(?:como máximo|como mínimo|al menos|a lo sumo) [0-9]|\bsin [a-z]+(?:ar|er|ir)(?:l[oa]s?)? ",
+        r"\bbitte\b.*\b(?:nichts?|nie|kein[a-z]*|nur|unverändert|so lassen)\b|\b(?:veuillez|merci de) (?:ne |n')|\b(?:debe|deben|tiene que|tienen que|hay que) [a-z]+(?:ar|er|ir)\b|\b(?:il faut|doit|doivent) [a-zéèê]+(?:er|ir|re)\b|\b(?:muss|müssen|soll|sollen) .*[a-zäöüß]en[.!]?$|\b(?:darf|dürfen|sollen?|soll|muss|müssen) (?:[^ ]+ ){0,6}?(?:nicht|nie|niemals|kein|keine|keinen|nur|immer|bleiben|unverändert|mindestens|höchstens)\b|^(?:bitte )?(?:nicht|nie|niemals|keine?[nrs]?|nur|immer|höchstens|mindestens|maximal) \S|\b(?:niemals|auf keinen fall|unbedingt)\b|\b(?:höchstens|mindestens|maximal) [0-9]|\bohne (?:[^ ]+ ){1,5}zu\b|^(?:lass|lasst|ändere?|änder|benutze?|verwende|nimm|fass) .*\b(?:nicht|keine?n?|nur|unverändert|unberührt)\b|\bne (?:[^ ]+ ){1,3}?(?:jamais|rien)\b|^ne (?:[^ ]+ )pas\b|\bne (?:doit|doivent|peut|peuvent|faut) (?:pas|plus|jamais)\b|\bn'[^ ]+ (?:pas|jamais|rien)\b .*!|\b(?:doit|doivent) (?:rester|toujours|absolument|être)\b|\b(?:au plus|au maximum|au moins) [0-9]|^(?:toujours|jamais|uniquement|seulement|pas de) \S|\b(?:uniquement|surtout pas)\b|\bno (?:debe|deben|puede|pueden|se debe|hay que)\b|\b(?:debe|deben) (?:quedar|seguir|ser|estar|permanecer)\b|^(?:por favor,? )?no (?:toques?|cambies?|modifiques?|uses?|borres?|añadas?|agregues?|elimines?|hagas?|rompas?|subas?|publiques?|mezcles?|metas?)\b|\bnunca\b|^(?:siempre|solo|sólo|nada de|solamente) \S|\b(?:como máximo|como mínimo|al menos|a lo sumo) [0-9]|\bsin [a-z]+(?:ar|er|ir)(?:l[oa]s?)? ",
     )
 });
 
 /// The words that bind in German, French and Spanish. A report in them ("es muss ein Fehler sein") is not meant.
 pub(super) const FOREIGN_HINTS: &[&str] = &[
+    "bitte",
+    "veuillez",
+    "merci de",
+    "tiene que",
+    "tienen que",
+    "hay que",
+    "il faut",
     "darf",
     "dürfen",
     "soll",
@@ -195,7 +213,24 @@ fn foreign(plain: &Plain<'_>) -> bool {
         && has_word(&plain.lower, SMALL)
         && !contains_any(
             &plain.lower,
-            &["ein fehler sein", "muss an ", "doit être un bug", "debe ser un", "nie funktioniert"],
+            &[
+                "ein fehler sein",
+                "muss an ",
+                "doit être un bug",
+                "debe ser un",
+                "debe haber",
+                "doit y avoir",
+                "nie funktioniert",
+                "ich muss",
+                "muss ich",
+                "wir müssen",
+                "müssen wir",
+                "soll ich",
+                "muss wohl",
+                "warum",
+                "wieso",
+                " ob ",
+            ],
         )
 }
 
@@ -221,26 +256,41 @@ fn orders(clause: &str) -> bool {
             !matches!(second, "happens" | "one" | "then" | "when" | "if" | "once" | "twice")
         }
         "keep" => {
-            !matches!(second, "going" | "up" | "in" | "trying" | "working" | "it" | "at")
-                || contains_any(clause, &["keep in sync", "keep it "])
+            (!matches!(second, "going" | "up" | "in" | "trying" | "working" | "it" | "at")
+                || contains_any(clause, &["keep in sync", "keep it "]))
+                && !lasts(clause)
         }
         "leave" => !second.is_empty() && !second.ends_with("ing"),
         "stick" => matches!(second, "to" | "with"),
         "stay" => matches!(second, "within" | "in" | "below" | "under" | "on" | "away" | "with"),
-        "limit" | "restrict" | "confine" => !second.is_empty(),
+        // "Limit 32 MB", "limit: 20 000 entries" name a setting.
+        "limit" | "restrict" | "confine" => {
+            second.starts_with(char::is_alphabetic)
+                && !clause.get(first.len()..).is_some_and(|it| it.starts_with(':'))
+        }
         "hold" | "wait" => clause.contains(" until "),
         _ => false,
     }
 }
 
+/// "Keep keys for 24 hours": how long, not as it is.
+fn lasts(clause: &str) -> bool {
+    clause.split_once(" for ").is_some_and(|(kept, rest)| {
+        words(kept).count() <= 4 && rest.starts_with(|c: char| c.is_ascii_digit())
+    })
+}
+
 /// "Not all three browsers": a sentence that begins with what is not to be.
 fn excludes(clause: &str) -> bool {
-    let mut words = words(clause);
-    words.next() == Some("not")
+    let mut rest = words(clause);
+    rest.next() == Some("not")
         && !matches!(
-            words.next(),
-            None | Some("sure" | "yet" | "really" | "bad" | "quite" | "a" | "the" | "that" | "now")
+            rest.next(),
+            None | Some("sure" | "yet" | "really" | "bad" | "quite" | "a" | "that" | "now" | "only" | "all")
         )
+        && (!clause.starts_with("not the ")
+            || words(clause).count() <= 5
+                && !contains_any(clause, &["first time", "case", "same", "problem", "point"]))
 }
 
 /// After "never" and "don't": no order to the work.
@@ -353,7 +403,38 @@ fn prohibits(clause: &str, noun: &str) -> bool {
 
 /// A modal that binds.
 fn obliges(plain: &Plain<'_>) -> bool {
-    !plain.says(List::Report) && (plain.has_form(List::Modal, &MODAL) || may_not(&plain.lower))
+    !plain.says(List::Report)
+        && !must_have_been(&plain.lower)
+        && (plain.has_form(List::Modal, &MODAL) || may_not(&plain.lower))
+}
+
+/// "It must have been like this": a guess. "The bucket must have versioning" is a rule.
+fn must_have_been(lower: &str) -> bool {
+    const PARTICIPLES: &[&str] = &[
+        "been",
+        "gone",
+        "broken",
+        "left",
+        "lost",
+        "got",
+        "gotten",
+        "come",
+        "made",
+        "done",
+        "had",
+        "taken",
+        "run",
+        "forgotten",
+        "seen",
+        "fallen",
+        "become",
+        "slipped",
+        "something",
+    ];
+    lower.match_indices("must have ").any(|(at, joint)| {
+        let next = lower.get(at + joint.len()..).and_then(|rest| words(rest).next()).unwrap_or("");
+        PARTICIPLES.contains(&next) || next.len() > 4 && next.ends_with("ed")
+    })
 }
 
 /// "It may not shift" forbids; "it may not work" and "which may not match" guess.
@@ -403,8 +484,18 @@ fn limits(plain: &Plain<'_>) -> bool {
     }
     let lower = plain.lower.as_str();
     let is = |rule: &LazyLock<Option<Regex>>| rule.as_ref().is_some_and(|rule| rule.is_match(lower));
+    let holds = [
+        "only has ",
+        "only have ",
+        "only contains ",
+        "only holds ",
+        "only shows ",
+        "only happens ",
+        "only knows ",
+        "-only",
+    ];
     let only = words(lower).enumerate().any(|(at, word)| match word {
-        "only" => at > 0 || !lower.starts_with("only the"),
+        "only" => (at > 0 || !lower.starts_with("only the")) && !contains_any(lower, &holds) && !fails(lower),
         "always" | "unchanged" | "untouched" | "stays" => true,
         _ => false,
     });
@@ -431,6 +522,11 @@ fn reports(lower: &str) -> bool {
         })
 }
 
+/// "Crash on level unload, only in release": the heading of a report.
+fn fails(lower: &str) -> bool {
+    matches!(words(lower).next(), Some("crash" | "crashes" | "fails" | "error" | "hangs" | "bug"))
+}
+
 /// Tells what happened.
 fn past(lower: &str) -> bool {
     let first = words(lower).next().unwrap_or("");
@@ -447,7 +543,6 @@ pub(super) const REPORTS: &[&str] = &[
     "must be some",
     "must be because",
     "must be due",
-    "must have ",
     "must admit",
     "must say",
     "have to say",
@@ -573,6 +668,12 @@ fn cjk_constraint(sentence: &str) -> bool {
         "そのままに",
         "のままで",
         "にだけ",
+        "だけお願い",
+        "だけ直",
+        "だけ変",
+        "だけを変",
+        "だけを直",
+        "だけにし",
         "だけで",
         "禁止",
     ];
@@ -581,8 +682,20 @@ fn cjk_constraint(sentence: &str) -> bool {
     if contains_any(sentence, &[",不是", "、不是", "而不是", "ではなく"]) {
         return true;
     }
-    let report =
-        ["不能运行", "不能工作", "为什么不能", "不能用了", "不要紧", "不能正常", "だけで起", "だけで発生"];
+    let report = [
+        "不能运行",
+        "不能工作",
+        "为什么不能",
+        "不能用了",
+        "不要紧",
+        "不要です",
+        "不要で",
+        "不要な",
+        "不能正常",
+        "だけで十分",
+        "だけで起",
+        "だけで発生",
+    ];
     (contains_any(sentence, &zh)
         || contains_any(sentence, &ja)
         || contains_any(sentence, &ko)

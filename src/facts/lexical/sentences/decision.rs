@@ -88,7 +88,7 @@ fn finds(lower: &str) -> bool {
 }
 
 /// A sentence without its reason: who says what there does not matter for the choice.
-fn claim(lower: &str) -> &str {
+pub(super) fn claim(lower: &str) -> &str {
     let reason = [" because ", " since "].iter().filter_map(|joint| lower.find(joint)).min();
     let claim = reason.and_then(|at| lower.get(..at)).unwrap_or(lower);
     // "It only warns, so I'll add a check": the reason stands first.
@@ -492,9 +492,13 @@ fn orders_why(plain: &Plain<'_>) -> bool {
     let rest = lower.get(at..).unwrap_or("").trim_start_matches([',', ')', '.', ' ']);
     let grounded =
         ["because ", "since ", "so that ", "so ", "as "].iter().any(|joint| rest.starts_with(joint))
-            && !rest.starts_with("because of");
+            && !starts_with_any(rest, &["because of", "as it is", "as they are", "as is"])
+            && !lower.contains(" first");
     // "The rows are shared, so the column must stay as it is."
-    if rest.starts_with("so ") && has_word(rest, &["must", "should", "shall"]) {
+    if rest.starts_with("so ")
+        && has_word(rest, &["must", "should", "shall"])
+        && !contains_any(rest, &[" not ", "n't "])
+    {
         return lower.get(..at).is_some_and(|claim| !has_word(claim, RUNNING));
     }
     let ordered = |clause: &str| {
@@ -570,10 +574,15 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
         "sleep ",
         "go for ",
     ]
-    .iter()
+    .into_iter()
     .any(|order| {
         plain.clauses().any(|clause| {
-            clause.strip_prefix(order).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            clause.strip_prefix(order).is_some_and(|rest| {
+                // "Do 2 first": an item of a list.
+                let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+                after.len() < rest.len()
+                    && (order != "do " || after.is_empty() || after.starts_with(['.', ',']))
+            })
         })
     });
     let set = SETTING.as_ref().is_some_and(|rule| plain.clauses().any(|clause| rule.is_match(clause)));
@@ -609,7 +618,7 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
         !has_word(clause, STATES)
             && !listed
             && !clause.contains(['=', '是'])
-            && !has_word(&plain.lower, &["was", "were"])
+            && !plain.lower.contains(", but ")
     }) || plain.is_elliptical() && is_setting(plain)
 }
 

@@ -1,6 +1,6 @@
 //! A sentence that asks, and bare assent, which asks nothing new.
 
-use super::{List, Plain, contains_any, is_imperative, words};
+use super::{List, Plain, contains_any, has_word, is_imperative, words};
 
 /// Phrases that ask.
 pub(super) const ASKS: &[&str] = &[
@@ -90,13 +90,21 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
         return said >= 2 || lower.bytes().any(|b| b >= 0x80);
     }
     // "昨天试了一下" tells what was tried.
-    if plain.says(List::Asks) && !lower.contains("了一下") {
-        return !plain.clauses().next().is_some_and(forbids);
+    let guesses = || contains_any(lower, &["了一下", "可能是", "好像", "大概"]);
+    if plain.says(List::Asks) && !(!lower.is_ascii() && guesses()) {
+        return !(contains_any(lower, &["has to stay", "must stay"]))
+            && !plain.clauses().next().is_some_and(forbids);
     }
     if plain.says(List::Declines) || plain.clauses().next().is_some_and(forbids) {
         return false;
     }
-    if plain.heads().take(6).any(|clause| is_imperative(clause) && !forbids(clause)) {
+    if plain
+        .heads()
+        .take(6)
+        .any(|clause| is_imperative(clause) && !forbids(clause) && !clause.starts_with("always "))
+        || asks_openly(lower)
+        || asks_foreign(plain)
+    {
         return true;
     }
     // "The cap must be 10 minutes", "the handler should really release": work to do, not a rule for it.
@@ -107,8 +115,160 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
         && !plain.says(List::Reported)
         && !lower.contains("don't need")
         && !lower.contains("no need")
-        && !matches!(subject, "i" | "it's" | "that" | "he" | "she" | "they")
+        && !matches!(
+            subject,
+            "i" | "i'd"
+                | "i'm"
+                | "i've"
+                | "it's"
+                | "that"
+                | "he"
+                | "she"
+                | "they"
+                | "yes"
+                | "no"
+                | "yep"
+                | "nope"
+        )
+        && !contains_any(lower, &["i'd ", "whichever"])
         && !contains_any(lower, &rules)
+}
+
+/// Opens the text with a word that asks? Who chats leaves the question mark away.
+pub(in crate::facts) fn questions(text: &str) -> bool {
+    let first = text.split_whitespace().next().unwrap_or("").to_lowercase();
+    matches!(
+        first.as_str(),
+        "what"
+            | "what's"
+            | "why"
+            | "how"
+            | "how's"
+            | "which"
+            | "where"
+            | "where's"
+            | "who"
+            | "when"
+            | "does"
+            | "did"
+            | "is"
+            | "are"
+    )
+}
+
+/// Does a question without its mark ask something of the agent? "what's going on", "why does it hang".
+fn asks_openly(lower: &str) -> bool {
+    const OPENINGS: &[&str] = &[
+        "what's ",
+        "what is ",
+        "why is ",
+        "why are ",
+        "why does ",
+        "why do ",
+        "why did ",
+        "how do ",
+        "how does ",
+        "how is ",
+        "how can ",
+        "where is ",
+        "where are ",
+        "where does ",
+        "which of ",
+        "any idea ",
+    ];
+    OPENINGS.iter().any(|opening| lower.starts_with(opening)) && words(lower).count() <= 14
+}
+
+/// Verbs of German, French and Spanish by which an order begins. Those that keep things as they are ask for nothing.
+const FOREIGN_ORDERS: &[&str] = &[
+    "nimm",
+    "nehmt",
+    "nutze",
+    "nutz",
+    "verwende",
+    "benutze",
+    "setze",
+    "mach",
+    "mache",
+    "leg",
+    "lege",
+    "schreib",
+    "schreibe",
+    "füge",
+    "bau",
+    "baue",
+    "prüf",
+    "prüfe",
+    "erstelle",
+    "ändere",
+    "ergänze",
+    "entferne",
+    "lösch",
+    "lösche",
+    "zeig",
+    "zeige",
+    "utilise",
+    "utilisez",
+    "prends",
+    "prenez",
+    "mets",
+    "mettez",
+    "fais",
+    "faites",
+    "ajoute",
+    "ajoutez",
+    "supprime",
+    "corrige",
+    "corrigez",
+    "écris",
+    "écrivez",
+    "vérifie",
+    "vérifiez",
+    "remplace",
+    "usa",
+    "usad",
+    "utiliza",
+    "pon",
+    "haz",
+    "añade",
+    "agrega",
+    "corrige",
+    "cambia",
+    "quita",
+    "elimina",
+    "escribe",
+    "revisa",
+    "comprueba",
+    "crea",
+    "muestra",
+    "arregla",
+    "sube",
+    "baja",
+    "adicione",
+    "corrija",
+    "crie",
+    "mude",
+    "remova",
+    "escreva",
+];
+
+/// In German, French and Spanish: an order, or work that is due.
+fn asks_foreign(plain: &Plain<'_>) -> bool {
+    let due = || {
+        has_word(&plain.lower, &["debe", "deben", "doit", "doivent", "soll", "sollen"])
+            && !has_word(
+                &plain.lower,
+                &[
+                    "no", "ne", "nicht", "nie", "nunca", "jamais", "keine", "kein", "rester", "bleiben",
+                    "quedar", "seguir",
+                ],
+            )
+    };
+    plain
+        .heads()
+        .take(3)
+        .any(|clause| words(clause).next().is_some_and(|first| FOREIGN_ORDERS.contains(&first)))
+        || due()
 }
 
 /// A heading of work rather than an order: "Next: comparison terms.", "Now webhooks, PD-421."

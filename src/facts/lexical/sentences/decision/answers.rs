@@ -75,7 +75,9 @@ pub(super) fn answers(lower: &str, offer: &str) -> bool {
         || is_named(lower, offer)
         || is_numbered(lower)
         || lower.trim_end_matches('.').ends_with(", i agree")
-        || lower.strip_prefix("yes ").is_some_and(|rest| is_named(rest, offer))
+        || lower
+            .strip_prefix("yes ")
+            .is_some_and(|rest| rest.starts_with(char::is_alphanumeric) && is_named(rest, offer))
 }
 
 /// One of the things that were offered, by its words.
