@@ -59,6 +59,8 @@ pub(super) struct Collector {
     keys: FxHashMap<String, usize>,
     /// Wordings of limits, rates and codes so far.
     settings: FxHashSet<String>,
+    /// Numbers of all values so far.
+    numbers: FxHashSet<String>,
     /// Values by amount, each with its key (empty for none).
     amounts: FxHashMap<(String, &'static str), Vec<(String, usize)>>,
     request: Option<usize>,
@@ -137,14 +139,18 @@ impl Collector {
                 let offered = offer.as_deref().filter(|_| place < 2);
                 let left = offered.map(|text| sentences::Offer { text, first: place == 0 });
                 let listed = orders && unit_text.len() < unit.trim().len() && sentences::sets_listed(&plain);
-                if sentences::is_decision(&plain, author, left) || listed {
+                let chosen = sentences::is_decision(&plain, author, left) || listed;
+                if chosen {
                     self.sentence(FactClass::Decision, sentence, author, at);
                     decided = true;
                 } else if author == Author::Agent && sentences::may_report(&plain) {
                     told.push(sentence);
                 }
-                if author == Author::User && !left.is_some_and(|offer| sentences::only_answers(&plain, offer))
-                {
+                let answers = |offer: sentences::Offer<'_>| {
+                    chosen && offer.first && sentences::only_chooses(&plain)
+                        || sentences::only_answers(&plain, offer)
+                };
+                if author == Author::User && !left.is_some_and(answers) {
                     request.consider(&plain, sentence);
                 }
                 place += 1;
@@ -318,11 +324,19 @@ impl Collector {
             if self.settings.contains(&text) {
                 return;
             }
+            // "Defaults to 32" where `sync_records` is 32 already.
+            let plain = text
+                .starts_with(|c: char| c.is_ascii_digit() || matches!(c, 'd' | 'b' | 'c' | 'D' | 'B' | 'C'));
+            if plain && self.numbers.contains(&found.number.number) {
+                return;
+            }
+            self.numbers.insert(found.number.number.clone());
             self.settings.extend(found.phrases.iter().cloned());
             let form = Form::Atom { surfaces: found.phrases, border: Border::Word, label: None };
             self.add(FactClass::Value, text, author, at, false, form);
             return;
         }
+        self.numbers.insert(found.number.number.clone());
         let amount = values::amount(&found.number);
         let Some(key) = found.key else {
             // The same amount again, with or without its key, is a mention.

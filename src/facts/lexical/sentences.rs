@@ -9,13 +9,12 @@ mod request;
 mod tests;
 
 use super::{LazyLock, Regex};
-use decision::claim;
 use phrases::{List, Said};
 use std::cell::OnceCell;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
 pub(in crate::facts) use decision::{Offer, is_decision, is_report, may_report, only_answers, sets_listed};
-pub(in crate::facts) use request::{announces, asks, is_assent, questions};
+pub(in crate::facts) use request::{announces, asks, is_assent, only_chooses, questions};
 
 /// A unit without its list marker, heading marks and emphasis.
 pub(in crate::facts) fn strip_marker(unit: &str) -> &str {
@@ -221,6 +220,7 @@ fn is_imperative(clause: &str) -> bool {
                     | "shows"
                     | "showed"
                     | "got"
+                    | "id"
             )
         })
 }

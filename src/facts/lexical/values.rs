@@ -71,6 +71,8 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
     }
     out.extend(limits(unit, &mut taken));
     let mut at = 0;
+    // Where a duration ends that a smaller unit may go on: "3 min 20 s".
+    let mut open = usize::MAX;
     while at <= last_digit {
         if !bytes[at].is_ascii_digit() {
             at += 1;
@@ -78,7 +80,14 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
         }
         let quantity = matching::quantity_at(unit, at);
         let next = quantity.as_ref().map_or(at, |quantity| quantity.end).max(at + 1);
+        let goes_on = quantity.as_ref().is_some_and(|number| {
+            let smaller =
+                matches!(number.unit, "s" | "min" | "ms") && unit.get(open..number.start) == Some(" ");
+            open = if matches!(number.unit, "h" | "min") { number.end } else { usize::MAX };
+            smaller
+        });
         if let Some(number) = quantity
+            && !goes_on
             && !number.unit.is_empty()
             && !taken.iter().any(|(start, end)| number.start < *end && *start < number.end)
             && !after_former(unit, number.start)
@@ -97,37 +106,63 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
 
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
+        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?|by default)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
     )
 });
 /// "Max in flight is 64", "zstd level 3": a limit with its name, a grade.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b((?:max(?:imum)?|min(?:imum)?)(?: [a-z-]+){0,3}?(?: is| of|:)? ?|(?:compression|zstd|gzip|brotli|optimi[sz]ation|zoom|isolation|log) level(?: is| of|:)? )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:contrast|ratio|aspect)(?: [a-z]+){0,3}? )([0-9]+(?:\.[0-9]+)?:[0-9]+)\b|\b(at least |at most )([0-9]+(?:\.[0-9]+)?:1)\b",
+        r"(?i)\b((?:max(?:imum)?|min(?:imum)?)(?: [a-z-]+){0,3}?(?: is| of|:)? ?|(?:compression|zstd|gzip|brotli|optimi[sz]ation|zoom|isolation|log) level(?: is| of|:)? )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:batch(?:es)?|chunks?|pages?|groups?|blocks?|buckets?) of |defaults?(?: value)?(?: is| of| to| stays| remains|:)? |(?:above|below|beyond|exceed(?:s|ing)?) )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:contrast|ratio|aspect)(?: [a-z]+){0,3}? )([0-9]+(?:\.[0-9]+)?:[0-9]+)\b|\b(at least |at most )([0-9]+(?:\.[0-9]+)?:1)\b",
     )
 });
 static RATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b([0-9][0-9,_]*(?:\.[0-9]+)?) (?:[a-z-]+ )?((?:per|an?|each|every) (?:second|minute|hour|day|host|user|client|worker|process|request|attempt|run))\b",
+        r"(?i)\b([0-9][0-9,_]*(?:\.[0-9]+)?) (?:[a-z-]+ )?((?:per|an?|each|every) (?:second|minute|hour|day|host|user|client|worker|process|request|attempt|run))\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) ([a-z]+/(?:s|sec|min|h|day))\b|\bevery ([0-9][0-9,_]*) ([a-z]+s)\b",
     )
 });
+/// A hexadecimal constant with its name.
+static HEX: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(r"(?i)\b([a-z_]+)(?: of| is|:|=| =|`| to)* ?`?(0x[0-9a-f]+)\b"));
 /// An amount of money whose currency stands first.
 static MONEY: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"((?:\b(?:CHF|EUR|USD|GBP|JPY) ?|[€£¥] ?)([0-9][0-9.,]*)|\$ ?([0-9]+[0-9.,]+))")
 });
 static CODE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(exit(?:s|ed)?(?: code| status)?(?: is| of| with|:)?(?: code)?|(?:http )?status(?: code)?(?: is| of|:)?|http)\s+`?([0-9]{1,3})\b",
+        r"(?i)\b(exit(?:s|ed)?(?: code| status)?(?: is| of| with|:)?(?: code)?|(?:http )?status(?: code)?(?: is| of|:)?|http|error code(?: is| of|:)?)\s+`?([0-9]{1,5})\b",
     )
 });
 static WIDE: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"((?:默认值?|改成|改为|设为|上限|下限|既定値|デフォルト|最多|最少|最大|最小|至多|至少|不超过|终了コード|終了コード|退出码|状态码)(?:尝试|重试|改成|改为|设为|设成|为|是|を|は|が|：|:)?) ?([0-9]+(?:\.[0-9]+)?)",
+        r"((?:默认值?|(?:最大|最小)\p{Han}{1,4}为|改成|改为|设为|上限|下限|既定値|デフォルト|最多|最少|最大|最小|至多|至少|不超过|终了コード|終了コード|退出码|状态码)(?:尝试|重试|改成|改为|设为|设成|为|是|を|は|が|：|:)?) ?([0-9]+(?:\.[0-9]+)?)",
     )
 });
 
 /// Wordings of Chinese and Japanese for one and the same setting.
 const SETS: &[&str] = &["默认", "默认值", "改成", "改为", "设为", "上限", "最多", "既定値は", "既定値"];
+
+/// What a hexadecimal number is the value of.
+const HEX_KEYS: &[&str] = &[
+    "polynomial",
+    "poly",
+    "mask",
+    "magic",
+    "salt",
+    "address",
+    "register",
+    "flag",
+    "flags",
+    "prefix",
+    "opcode",
+    "value",
+    "base",
+    "default",
+    "key",
+    "code",
+    "bit",
+    "bits",
+    "init",
+];
 
 /// Which of the patterns may match in a text.
 #[derive(Debug, Clone, Copy, Default)]
@@ -144,11 +179,12 @@ impl Told {
     fn in_text(unit: &str) -> Self {
         const LIMITS: &[&str] = &[
             "most", "least", "up to", "more", "less", "fewer", "max", "min", "limit", " as ", "default",
-            "level", "contrast", "ratio", "aspect",
+            "level", "contrast", "ratio", "aspect", "batch", "chunk", "page", "group", "block", "bucket",
+            "above", "below", "beyond", "exceed",
         ];
         const RATES: &[&str] = &[
             " second", " minute", " hour", " day", " host", " user", " client", " worker", " process",
-            " request", " attempt", " run",
+            " request", " attempt", " run", "/s", "/min", "/h", "/day", "every ",
         ];
         const CODES: &[&str] = &["exit", "status", "http"];
         const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
@@ -211,7 +247,9 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
             continue;
         };
         // With a unit of measurement it is found as such.
-        if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
+        if matching::quantity_at(unit, number.start())
+            .is_none_or(|it| !it.unit.is_empty() && !THINGS.contains(&it.unit))
+        {
             continue;
         }
         // "Max 2 in flight": no noun follows.
@@ -225,12 +263,19 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         push(number.start(), number.end(), number.as_str(), vec![phrase]);
     }
     for found in named.into_iter().flat_map(|named| named.captures_iter(unit)) {
-        let pairs = [(1, 2), (3, 4), (5, 6)];
+        let pairs = [(1, 2), (3, 4), (5, 6), (7, 8)];
         let Some((_, number)) = pairs.iter().find_map(|(key, at)| Some((found.get(*key)?, found.get(*at)?)))
         else {
             continue;
         };
         let digits = number.as_str();
+        // "Below 10": a bare integer is too small to be a limit of its own.
+        if found.get(3).is_some_and(|key| {
+            key.as_str().starts_with(['a', 'b', 'e', 'A', 'B', 'E']) && !key.as_str().contains(" of ")
+        }) && digits.len() < 3
+        {
+            continue;
+        }
         if !digits.contains(':')
             && matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty())
         {
@@ -240,7 +285,11 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         push(number.start(), number.end(), digits, vec![phrase]);
     }
     for found in rate.into_iter().flat_map(|rate| rate.captures_iter(unit)) {
-        let (Some(number), Some(rate)) = (found.get(1), found.get(2)) else { continue };
+        let groups = [(1, 2), (3, 4), (5, 6)];
+        let Some((number, rate)) = groups.iter().find_map(|(a, b)| Some((found.get(*a)?, found.get(*b)?)))
+        else {
+            continue;
+        };
         // "4 s per request" is found by its unit.
         if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
             continue;
@@ -256,7 +305,17 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
             continue;
         }
         let lower = key.as_str().to_ascii_lowercase();
-        let keys: &[&str] = if lower.starts_with("exit") {
+        // "Rather than answering with status 503": the rejected one.
+        let before = unit.get(..key.start()).unwrap_or("");
+        let before = before.rsplit([',', ';']).next().unwrap_or(before);
+        if before.contains("rather than ") || before.contains("instead of ") {
+            continue;
+        }
+        let keys: &[&str] = if lower.starts_with("error") {
+            &["error code", "error", "code"]
+        } else if digits.len() > 3 {
+            continue;
+        } else if lower.starts_with("exit") {
             &["exit code", "exit status", "exit", "exits with", "exited with", "exits", "code"]
         } else if digits.len() == 3 {
             &["status", "HTTP", "status code", "code", "HTTP status", "returns", "answers", "responds"]
@@ -265,6 +324,15 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         };
         let phrases = keys.iter().map(|key| format!("{key} {digits}")).collect();
         push(number.start(), number.end(), digits, phrases);
+    }
+    let hex = HEX.as_ref().filter(|_| unit.contains("0x"));
+    for found in hex.into_iter().flat_map(|hex| hex.captures_iter(unit)) {
+        let (Some(key), Some(number)) = (found.get(1), found.get(2)) else { continue };
+        let name = key.as_str().to_ascii_lowercase();
+        if HEX_KEYS.contains(&name.as_str()) || PARAMETERS.contains(&name.as_str()) {
+            let phrases = vec![format!("{} {}", key.as_str(), number.as_str()), number.as_str().to_owned()];
+            push(number.start(), number.end(), number.as_str(), phrases);
+        }
     }
     for found in money.into_iter().flat_map(|money| money.captures_iter(unit)) {
         let (Some(whole), Some(number)) = (found.get(1), found.get(2).or(found.get(3))) else { continue };
@@ -279,6 +347,11 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         if matching::quantity_at(unit, number.start()).is_some_and(|it| !it.unit.is_empty()) {
             continue;
         }
+        // "既定値は 3 ではなく 5": the other one.
+        let rest = unit.get(number.end()..).unwrap_or("").trim_start();
+        let other = rest.strip_prefix("ではなく").map(str::trim_start).unwrap_or("");
+        let other = other.get(..other.bytes().take_while(u8::is_ascii_digit).count()).unwrap_or("");
+        let digits = if other.is_empty() { digits } else { other };
         let mut phrases = vec![format!("{key} {digits}"), format!("{key}{digits}")];
         phrases.extend(SETS.iter().map(|set| format!("{set} {digits}")));
         push(number.start(), number.end(), digits, phrases);
@@ -319,6 +392,13 @@ fn unplaced(number: &Quantity) -> Quantity {
 /// `:`, `=`, or a word of assignment must stand between, or nothing at all but white space for parameters.
 fn binds(unit: &str, start: usize, end: usize, number: &Quantity) -> bool {
     let between = unit.get(end..number.start).unwrap_or("");
+    // "Bumped to 1.14": a version.
+    if number.unit.is_empty()
+        && number.raw.contains('.')
+        && ["bumped", "upgraded", "pinned"].iter().any(|it| between.contains(it))
+    {
+        return false;
+    }
     let plain = between.trim_matches([' ', '`', '"', '\'', '*', '|', '(']);
     // `timeout 5 npx tsx`: the words of a command, not of a setting.
     let inside =
@@ -377,6 +457,10 @@ fn after_former(unit: &str, at: usize) -> bool {
         "was",
         "were",
         "not",
+        "isn't",
+        "wasn't",
+        "aren't",
+        "had said",
         "previously",
         "instead of",
         "rather than",
@@ -410,7 +494,18 @@ fn supposed(unit: &str, number: &Quantity) -> bool {
 /// `100%` as a figure of speech, `5 minutes ago`, `2 days later`.
 fn negligible(unit: &str, number: &Quantity) -> bool {
     let rest = unit.get(number.end..).unwrap_or("").trim_start().to_ascii_lowercase();
-    if rest.starts_with("ago") || rest.starts_with("later") || rest.starts_with("old ") {
+    const REJECTED: &[&str] = &[
+        "ago",
+        "later",
+        "old ",
+        "is too ",
+        "was too ",
+        "are too ",
+        "is overkill",
+        "is nonsense",
+        "is not enough",
+    ];
+    if REJECTED.iter().any(|words| rest.starts_with(words)) {
         return true;
     }
     number.raw == "100"
@@ -418,11 +513,13 @@ fn negligible(unit: &str, number: &Quantity) -> bool {
         && ["sure", "certain", "agree", "correct", "right", "clear"].iter().any(|word| rest.starts_with(word))
 }
 
+/// Units that count things.
+const THINGS: &[&str] = &["workers", "threads", "connections", "replicas"];
+
 /// Is a number with a unit but without a key worth being a fact? Single letters after digits (`3 s`, `2h`) and
 /// magnitudes (`5k`, `2M`) count things; a week alone (`2 weeks`) is a plan, not a value.
 fn telling(number: &Quantity) -> bool {
-    let things = ["workers", "threads", "connections", "replicas"];
-    !matches!(number.unit, "week" | "month" | "k" | "M") && !things.contains(&number.unit)
+    !matches!(number.unit, "week" | "month" | "k" | "M") && !THINGS.contains(&number.unit)
         || number.raw_unit.contains("token")
 }
 

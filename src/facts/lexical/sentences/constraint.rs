@@ -5,7 +5,7 @@
 //! ("instead of", "X, not Y", "only", "without", "at most 3") binds in a sentence that directs.
 
 use super::super::{LazyLock, Regex, is_cjk, pattern};
-use super::{List, Plain, REPORTED, claim, contains_any, has_word, words};
+use super::{List, Plain, REPORTED, contains_any, has_word, words};
 
 static MODAL: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -119,7 +119,7 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
                 || obliges(plain)
                 || plain.has_form(List::Limits, &CORRECTS)
                 || limits(plain) && (plain.directs() || settles(plain)))
-            && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED));
+            && !(plain.says(List::Reported) && contains_any(before_reason(&plain.lower), REPORTED));
     binds && !quoted(sentence)
 }
 
@@ -129,6 +129,14 @@ fn settles(plain: &Plain<'_>) -> bool {
         &plain.lower,
         &["settle it", "is decided", "i want ", "we want ", "i'd like ", "we decided", "i decided"],
     ) && !plain.lower.contains("i wanted")
+}
+
+/// Who says what in the reason does not matter for the rule.
+fn before_reason(lower: &str) -> &str {
+    [" because ", " since "]
+        .iter()
+        .find_map(|joint| lower.split_once(joint))
+        .map_or(lower, |(claim, _)| claim)
 }
 
 /// What is only thought or found, or falls to others.
@@ -409,7 +417,7 @@ fn obliges(plain: &Plain<'_>) -> bool {
 }
 
 /// "It must have been like this": a guess. "The bucket must have versioning" is a rule.
-fn must_have_been(lower: &str) -> bool {
+pub(super) fn must_have_been(lower: &str) -> bool {
     const PARTICIPLES: &[&str] = &[
         "been",
         "gone",

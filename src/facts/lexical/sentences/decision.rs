@@ -10,6 +10,7 @@ mod product;
 mod report;
 
 use super::super::{is_cjk, values};
+use super::constraint::must_have_been;
 use super::{
     List, OBLIGES, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, starts_with_any, words,
 };
@@ -88,7 +89,7 @@ fn finds(lower: &str) -> bool {
 }
 
 /// A sentence without its reason: who says what there does not matter for the choice.
-pub(super) fn claim(lower: &str) -> &str {
+fn claim(lower: &str) -> &str {
     let reason = [" because ", " since "].iter().filter_map(|joint| lower.find(joint)).min();
     let claim = reason.and_then(|at| lower.get(..at)).unwrap_or(lower);
     // "It only warns, so I'll add a check": the reason stands first.
@@ -138,7 +139,8 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
             || (placed()
                 || plain.says(List::Reason)
                     && reason(lower).is_some_and(|(at, _)| has_word(lower.get(..at).unwrap_or(""), OBLIGES))
-                    && !plain.says(List::Report))
+                    && !plain.says(List::Report)
+                    && !must_have_been(lower))
                 && explains(lower)
             || made_so(plain, None)
             || !lower.starts_with("i ")
@@ -404,6 +406,9 @@ pub(super) const STEPS: &[&str] = &[
     "check the",
     "check whether",
     " try again",
+    "keep waiting",
+    "avoid touching",
+    "going to confirm",
     "run the",
     "sub-agent",
     "subagent",

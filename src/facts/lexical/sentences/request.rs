@@ -134,6 +134,20 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
         && !contains_any(lower, &rules)
 }
 
+/// Does a choice, given as the answer to an offer, only choose? "Use 2048 px for low" does; "yes, add a test" asks for work.
+pub(in crate::facts) fn only_chooses(plain: &Plain<'_>) -> bool {
+    const CHOOSING: &[&str] =
+        &["use", "take", "go", "pick", "choose", "stick", "keep", "make", "set", "connect", "read", "nimm"];
+    let lower = plain.lower.as_str();
+    !contains_any(lower, &["please", "can you", "could you", "i want", "i need", "let's ", "let us "])
+        && lower.is_ascii()
+        && !plain.obliges()
+        && !plain.heads().any(|clause| {
+            is_imperative(clause) && !words(clause).next().is_some_and(|first| CHOOSING.contains(&first))
+        })
+        && !lower.trim_end().ends_with('?')
+}
+
 /// Opens the text with a word that asks? Who chats leaves the question mark away.
 pub(in crate::facts) fn questions(text: &str) -> bool {
     let first = text.split_whitespace().next().unwrap_or("").to_lowercase();

@@ -149,6 +149,8 @@ pub(in crate::facts::lexical) const PARAMETERS: &[&str] = &[
     "replication",
     "burst",
     "parallel",
+    "side",
+    "polynomial",
 ];
 
 /// Words that may precede `:` or `=` and a number without naming a parameter.
@@ -251,6 +253,9 @@ pub(super) const NO_KEYS: &[&str] = &[
     "answers",
     "gets",
     "now",
+    "check",
+    "checks",
+    "stand",
 ];
 
 /// The end of the name at `start`, which is at a letter: letters, digits and `_`, in parts joined by `.` and `-`.
@@ -312,6 +317,7 @@ pub(super) fn key_at(unit: &str, start: usize, end: usize) -> Option<String> {
         || counts(&lower)
         || super::super::is_stop(&lower)
         || word.bytes().any(|b| b.is_ascii_digit())
+        || counts_things(number)
     {
         return None;
     }
@@ -341,6 +347,20 @@ pub(super) fn counts(lower: &str) -> bool {
         || lower.starts_with("num_")
         || ENDINGS.iter().any(|ending| lower.ends_with(ending))
 }
+
+/// "64 records", "3 of 5": a number that counts what is named after it.
+fn counts_things(number: &str) -> bool {
+    let rest = number.trim_start_matches(|c: char| c.is_ascii_digit() || matches!(c, ',' | '_'));
+    let Some(noun) = rest.strip_prefix(' ') else { return false };
+    let noun = noun.get(..noun.bytes().take_while(u8::is_ascii_lowercase).count()).unwrap_or("");
+    noun == "of" || noun.len() > 4 && noun.ends_with('s') && !UNITS.contains(&noun)
+}
+
+/// Units whose names end like those of things.
+const UNITS: &[&str] = &[
+    "seconds", "minutes", "hours", "bytes", "tokens", "attempts", "retries", "times", "pixels", "millis",
+    "cycles", "weeks", "months", "years", "percents", "volts", "watts", "epochs", "steps",
+];
 
 pub(super) fn looks_like_file(word: &str) -> bool {
     word.rsplit_once('.').is_some_and(|(_, extension)| {
