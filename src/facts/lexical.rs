@@ -360,6 +360,10 @@ impl Collector {
         {
             return;
         }
+        // `crossing_min = 40` after "40 minutes", "timeout is 8000 ms" after `BOOKING_TIMEOUT = 8000`.
+        if self.said_with_unit(&slot, &found.number) && !self.keys.contains_key(&slot) {
+            return;
+        }
         // Under another name of the key: "10 minutes" and `retry_after_cap = 600 s`.
         let known = amount.as_ref().and_then(|amount| {
             let same =
@@ -386,6 +390,32 @@ impl Collector {
             }
             self.keys.insert(slot, index);
         }
+    }
+
+    /// Is a number known with its unit where the key or another key with a word of it names the unit?
+    fn said_with_unit(&self, slot: &str, number: &Quantity) -> bool {
+        if number.unit.is_empty() {
+            let scale = match slot.rsplit(['_', '-', '.']).next() {
+                Some("ms" | "millis") => 1.0,
+                Some("s" | "sec" | "secs" | "seconds") => 1e3,
+                Some("min" | "mins" | "minutes") => 6e4,
+                Some("h" | "hours") => 3.6e6,
+                Some("days") => 8.64e7,
+                _ => return false,
+            };
+            return slot.contains(['_', '-', '.'])
+                && number
+                    .number
+                    .parse::<f64>()
+                    .is_ok_and(|it| self.amounts.contains_key(&(format!("{}", it * scale), "ms")));
+        }
+        self.keys.iter().any(|(key, index)| {
+            values::share_word(key, slot)
+                && self.drafts.get(*index).is_some_and(|draft| {
+                    matches!(&draft.form, Form::Value { number: known, .. }
+                        if known.unit.is_empty() && known.number == number.number)
+                })
+        })
     }
 
     /// "5 attempts" where `max_attempts` is 5 already.

@@ -56,6 +56,8 @@ fn is_total(message: &str) -> bool {
         "errors were emitted",
         "please commit",
         "test result:",
+        "make: ***",
+        "] error ",
     ]
     .iter()
     .any(|total| lower.contains(total))
@@ -218,13 +220,26 @@ pub(in crate::facts) fn declined(line: &str) -> bool {
 /// panic of a failing test.
 pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
     let names: Vec<String> = found.iter().map(|error| error.value.clone()).collect();
-    let failing = found.iter().any(|error| error.test);
+    let tests: Vec<String> =
+        found.iter().filter(|error| error.test).map(|error| error.value.clone()).collect();
+    let failing = !tests.is_empty();
     let mut at = 0;
     found.retain(|error| {
         let place = at;
         at += 1;
         // What a panic of Rust says stands beside its name, too.
-        if failing && error.value.starts_with("panic: ") && !error.other.is_empty() {
+        let asserts =
+            error.value.starts_with("panic: assertion") || error.value.starts_with("panic: Assertion");
+        if failing && asserts && !error.other.is_empty() {
+            return false;
+        }
+        // "error: -[Suite testName] : failed", and a file beside the names of its tests.
+        if failing
+            && (!error.test
+                && error.value.starts_with("error: ")
+                && tests.iter().any(|name| name.len() > 8 && error.value.contains(name.as_str()))
+                || error.test && is_test_file(&error.value) && tests.iter().any(|name| name.contains(" › ")))
+        {
             return false;
         }
         // `file > suite > name` and `suite > name`, `file::name` and `name`: the longer one stays.
@@ -235,6 +250,11 @@ pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
                     .is_some_and(|head| head.ends_with("::") || head.ends_with(" > ") || head.ends_with("› "))
         })
     });
+}
+
+/// The whole file of some tests.
+fn is_test_file(value: &str) -> bool {
+    !value.contains([' ', '>']) && [".test.", ".spec."].iter().any(|mark| value.contains(mark))
 }
 
 /// An error that is its message.
@@ -299,6 +319,9 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
             spans(line)
                 .find_map(|span| read_line(span, "").or_else(|| named(span)).filter(|found| !found.test))
         });
+        let found = found
+            .or_else(|| fence.is_none().then(|| told_test(line)).flatten())
+            .or_else(|| fence.is_none().then(|| quoted(line)).flatten());
         if let Some(found) = found
             && !denies(line)
         {
@@ -306,6 +329,36 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
         }
     }
     out
+}
+
+/// "`IslandTest.WakesOnContact` fails": a test that somebody says is failing.
+fn told_test(line: &str) -> Option<Found> {
+    const TELLING: &[&str] = &[
+        "` fails",
+        "` failed",
+        "` is red",
+        "`, red",
+        "` is failing",
+        "` still fails",
+        "` schlägt",
+        "` échoue",
+        "` falla",
+    ];
+    let at = TELLING.iter().filter_map(|telling| line.find(telling)).min()?;
+    let before = line.get(..at)?;
+    let (told, name) = before.rsplit_once('`')?;
+    let supposed = told.to_lowercase();
+    let supposed = supposed.trim_end();
+    let open = ["if", "when", "until", "once", "wenn", "falls", "bis", "si", "quand", "unless", "that"];
+    let named =
+        !name.contains([' ', '/', '(']) && name.len() >= 6 && (name.contains("est") || name.contains("spec"));
+    (named && !open.iter().any(|word| supposed.ends_with(word)) && !name.ends_with("test"))
+        .then(|| test(name))
+}
+
+/// What a program said, in quotation marks inside a sentence.
+fn quoted(line: &str) -> Option<Found> {
+    line.split('"').skip(1).step_by(2).filter(|span| span.len() >= 12 && span.contains(": ")).find_map(named)
 }
 
 /// Does a fenced block show what a program printed? One that names a language of programs or data shows content.
@@ -432,6 +485,8 @@ fn denies(line: &str) -> bool {
         "should raise",
         "should throw",
         "might throw",
+        "would get",
+        "would fail with",
     ]
     .iter()
     .any(|words| lower.contains(words))
@@ -444,8 +499,13 @@ fn strong(line: &str) -> Option<Found> {
         return coded(code, found.get(3)?.as_str());
     }
     if let Some(found) = captures(&EXCEPTION, line) {
-        let class = found.get(1)?.as_str();
-        let message = found.get(3)?.as_str();
+        let class = found.get(1)?;
+        let mut message = found.get(3)?.as_str();
+        // In a code span it ends with the span.
+        if line.get(..class.start()).is_some_and(|before| before.ends_with('`')) {
+            message = message.split('`').next().unwrap_or(message);
+        }
+        let class = class.as_str();
         // Code that mentions one: `raise ValueError: x`, `catch (e: TypeError)`.
         if message.starts_with(['{', '}']) || line.contains("=>") && line.contains('{') {
             return None;
@@ -533,8 +593,14 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = captures(&GO_PANIC, line) {
         return classed("panic", found.get(1)?.as_str()).map(|found| Found { label: None, ..found });
     }
-    if let Some(found) = strong(line.strip_prefix("E  ").map_or(line, str::trim_start)) {
+    let raised = line.strip_prefix("E  ").map(str::trim_start);
+    if let Some(found) = strong(raised.unwrap_or(line)) {
         return Some(found);
+    }
+    // Pytest marks what was raised, whatever its class is called.
+    if let Some(found) = raised.filter(|it| it.contains('.')).and_then(|line| captures(&RAISED, line)) {
+        let class = found.get(1)?.as_str();
+        return class.contains('.').then(|| classed(class, found.get(2)?.as_str())).flatten();
     }
     if let Some(found) = captures(&LISTED, line) {
         return Some(whole(found.get(1)?.as_str()));

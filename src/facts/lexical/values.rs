@@ -106,7 +106,7 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
 
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to))\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?|by default)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
+        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to)|(?:make|set|let) (?:it|that)(?: to| be)?)\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?|by default)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
     )
 });
 /// "Max in flight is 64", "zstd level 3": a limit with its name, a grade.
@@ -505,7 +505,15 @@ fn negligible(unit: &str, number: &Quantity) -> bool {
         "is nonsense",
         "is not enough",
     ];
-    if REJECTED.iter().any(|words| rest.starts_with(words)) {
+    // "3... correction, 4", "16 小时……不对".
+    let retracted = rest.trim_start_matches(['`', '.', '…', ' ', ',', '，', '—']);
+    if REJECTED.iter().any(|words| rest.starts_with(words))
+        || ["correction", "不对", "no, "].iter().any(|words| retracted.starts_with(words))
+        || rest.starts_with("时,")
+        || rest.starts_with("时，")
+        || rest.starts_with("時、")
+        || rest.starts_with("のとき")
+    {
         return true;
     }
     number.raw == "100"

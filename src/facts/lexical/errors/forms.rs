@@ -88,6 +88,21 @@ pub(super) static HINTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
             "Unavailable: ",
             "has not been read",
             "matches of the string",
+            "E   ",
+            " no such host",
+            "` fails",
+            "` is red",
+            "`, red",
+            "` is failing",
+            "` still fails",
+            "` schlägt",
+            "` échoue",
+            "` falla",
+            "will not fit in region",
+            "' overflowed by",
+            "multiple definition of",
+            "could not find compatible",
+            "Test::test",
         ])
         .ok()
 });
@@ -99,7 +114,7 @@ pub(super) static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 pub(super) static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Invalid|Missing|Exceeded|Failed|Failure|Mismatch|Unsupported)|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
     )
 });
 
@@ -112,7 +127,7 @@ pub(super) static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r
 pub(super) static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
     pattern(
-        r#"^(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
+        r#"^(?:\s*[•●] )?(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:Validation|Syntax|Type|Parse|Parser|Build|Compile|Compilation|Link|Linker|Database|Connection|Network|Server|Internal|Runtime|Import|Module|Configuration|Config|Template|Schema|Query|Assertion|Shader|Execution|Authentication|Unhandled|Uncaught|Terraform|Plugin|Type) [Ee]rror|(?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
     )
 });
 
@@ -137,7 +152,7 @@ pub(super) static NESTED: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// googletest, ctest, gradle, surefire, dotnet, mocha and rspec, phpunit, nextest, bun.
 pub(super) static RUNNERS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?)$",
+        r"^(?:\[  FAILED  \] (\S+?)(?:[ ,].*)?|\s*[0-9]+ - (\S+) \((?:Failed|SEGFAULT|Timeout)\)|(\S+ > .+?)(?:\(\))? FAILED|\[ERROR\]\s+(\w+\.\w+):[0-9]+.*|\s*Failed (\S+\.\S+) \[.*\]|rspec (\./\S+:[0-9]+) # .*|[0-9]+\) (\S+::\S+)|\s+FAIL \[ *[0-9.]+s\] (?:\S+ )?(\S+)|\(fail\) (.+?)(?: \[.*\])?|[>│ ]*\[FAIL\]\s+\S+\s+[0-9]+\s+(.+?)\.?\s*│?)$",
     )
 });
 
@@ -150,7 +165,9 @@ pub(super) static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 
 /// ruff, flake8, pylint, shellcheck: a code and what it says.
 pub(super) static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    pattern(r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4}):? (?:\[\*\] )?([A-Za-z`'].+)")
+    pattern(
+        r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4})(?: \((?:error|warning)\))?:? (?:\[\*\] )?([A-Za-z`'].+)",
+    )
 });
 
 /// `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
@@ -163,7 +180,7 @@ pub(super) static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
 pub(super) static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp) \S+: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
+        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp)(?: \S+)?: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
     )
 });
 
@@ -184,7 +201,7 @@ pub(super) static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b
 
 pub(super) static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|(?:FAIL|ERROR): (\w+) \(.*|_{4,} (\w+(?:\[.+\])?) _{4,})$",
+        r"^(?:test (\S+) \.\.\. FAILED|FAILED ([^\s]+::\S+)|\s*--- FAIL: (\S+)(?: \([0-9.]+s\))?|\s*(?:✕|✗|×) (.+?)(?: \([0-9.]+ ?m?s\))?|not ok [0-9]+ -? ?(.+)|ERROR ([^\s]+::\S+)|\s*● (.+ › .+)|FAIL\s+(\S+\.(?:test|spec)\.\S+)|FAIL (\S+\.\w+:[0-9]+: .+)|(?:FAIL|ERROR): (\w+) \(.*|_{4,} (\w+(?:\[.+\])?) _{4,})$",
     )
 });
 
@@ -195,7 +212,7 @@ pub(super) static PYTEST: LazyLock<Option<Regex>> =
 /// Perl, Oracle, PDO, nginx, pyright, Dart, valgrind, ssh, apt, LaTeX, esbuild, webpack.
 pub(super) static TOOLS: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found).+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
+        r"^(?:e: (?:file://)?\S+:[0-9]+:[0-9]+:? (.+)|\[ERROR\] \S+:\[[0-9]+,[0-9]+\] (.+)|\[error\] \S+\.scala:[0-9:]+ (.+)|\s*(ERR_PNPM_[A-Z_]+\s+.+)|(ERROR [0-9]{4} \([0-9A-Z]{5}\)[^:]*: .+)|(\(error\) [A-Z]+ .+)|(curl: \([0-9]+\) .+)|\s*! (\[(?:remote )?rejected\] .+)|(make(?:\[[0-9]+\])?: \*\*\* No rule to make target .+)|(?:\S*/)?(ld(?:\.\w+)?: (?:error: )?(?:cannot find -l|undefined symbol|symbol\(s\) not found|region .+ overflowed|\S+ section .+ will not fit|\S+ multiple definition of).+)|(\w+ could not find compatible versions .+)|((?:PHP )?(?:Fatal|Parse) error:\s+.+)|(Error in .+ : .+)|(Can't locate \S+ in @INC)|((?:ORA|PLS|TNS)-[0-9]{4,5}: .+)|(?:.*\s)?(SQLSTATE\[\w+\].*: .+)|(nginx: \[(?:emerg|error|alert)\] .+)|\s*\S+:[0-9]+:[0-9]+ - error: (.+)|\s*error [•-] (.+?) [•-] \S+:[0-9]+.*|==[0-9]+==\s+(Invalid (?:read|write) of size [0-9]+|.+ definitely lost .+)|(?:\S+: )?(Permission denied \([a-z,-]+\))|((?:Aborted|Bus error|Illegal instruction) \(core dumped\))|(E: \S.+)|! ((?:LaTeX Error|Package \S+ Error|Undefined control).+)|(?:✘|X) \[ERROR\] (.+)|(Module not found: .+))$",
     )
 });
 
