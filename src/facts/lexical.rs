@@ -175,7 +175,10 @@ impl Collector {
             }
         } else {
             let asked = normal.trim_end().ends_with(['?', '？']) || sentences::questions(&normal);
-            self.turn.asked = asked && !normal.contains("an you ") && !normal.contains("ould you ");
+            self.turn.asked = asked
+                && !["an you ", "ould you ", "an u ", "ould u ", "ill you "]
+                    .iter()
+                    .any(|polite| normal.contains(polite));
             self.turn.ordered = !asked;
         }
     }

@@ -56,7 +56,7 @@ fn is_total(message: &str) -> bool {
         "errors were emitted",
         "please commit",
         "test result:",
-        "make: ***",
+        ": *** [",
         "] error ",
     ]
     .iter()
@@ -228,8 +228,9 @@ pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
         let place = at;
         at += 1;
         // What a panic of Rust says stands beside its name, too.
-        let asserts =
-            error.value.starts_with("panic: assertion") || error.value.starts_with("panic: Assertion");
+        // What the runtime says is no assertion of the test.
+        let said = error.value.strip_prefix("panic: ");
+        let asserts = said.is_some_and(|said| !RUNTIME.iter().any(|words| said.starts_with(words)));
         if failing && asserts && !error.other.is_empty() {
             return false;
         }
@@ -251,6 +252,31 @@ pub(in crate::facts) fn merge(found: &mut Vec<Found>) {
         })
     });
 }
+
+/// How panics of Rust's runtime and standard library begin.
+const RUNTIME: &[&str] = &[
+    "attempt to ",
+    "byte index",
+    "index out of bounds",
+    "called `",
+    "slice index",
+    "range ",
+    "already ",
+    "capacity overflow",
+    "explicit panic",
+    "not implemented",
+    "not yet implemented",
+    "internal error",
+    "misaligned",
+    "null pointer",
+    "out of ",
+    "begin <= end",
+    "source slice length",
+    "end byte index",
+    "start byte index",
+    "mid > len",
+    "removal index",
+];
 
 /// The whole file of some tests.
 fn is_test_file(value: &str) -> bool {

@@ -45,7 +45,7 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
         && !plain.says(List::Unsettled)
-        && !(author == Author::Agent && finds(&plain.lower))
+        && !(author == Author::Agent && (finds(&plain.lower) || plain.lower.contains(" b) ")))
         && chooses(plain, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
         && !(plain.is_open() && (sentence.ends_with(['?', '？']) || !has_verdict(plain)))
@@ -241,12 +241,23 @@ fn reason(lower: &str) -> Option<(usize, &str)> {
                 && !found.get(0).is_some_and(|it| it.as_str().contains(", so"))
                 && before.is_some_and(|it| BEFORE_SO.contains(&it.as_str()))
             || as_word.is_some() && NO_GROUND.contains(&word)
+            || found.get(0).is_some_and(|it| is_temporal(it.as_str(), lower.get(it.start()..).unwrap_or("")))
         {
             return None;
         }
         let whole = found.get(0)?;
         Some((before.map_or(whole.start(), |it| it.end()), whole.as_str()))
     })
+}
+
+/// "Since the merger": tells from when, no verb follows.
+fn is_temporal(opening: &str, rest: &str) -> bool {
+    opening.trim_start_matches([',', ' ']).starts_with("since the")
+        && words(
+            rest.trim_start_matches([',', ' ']).split([',', '.', ';', ':', '(', ')']).next().unwrap_or(""),
+        )
+        .count()
+            <= 3
 }
 
 /// Words after "so" that make it a degree.
@@ -599,7 +610,10 @@ fn fixes_parameter(plain: &Plain<'_>) -> bool {
     let ruled = !imperative
         && (contains_any(&plain.lower, &["must not", "mustn't", "should not", "shouldn't"])
             || has_word(&plain.lower, &["agree", "match", "differ", "fit"]));
-    let told = (imperative || plain.obliges()) && !ruled;
+    if ruled && plain.obliges() {
+        return false;
+    }
+    let told = imperative || plain.obliges();
     if told && plain.lower.contains(" by default") || imperative && contains_any(&plain.lower, RHYTHMS) {
         return true;
     }
@@ -703,7 +717,10 @@ fn is_setting(plain: &Plain<'_>) -> bool {
         if !value.phrases.is_empty() && value.key.is_none() && !unit {
             return contains_any(lower, &[" when ", " if ", " for ", " on "]);
         }
-        let bound = has_word(lower, &["of", "max", "min", "maximum", "minimum", "default"]);
+        let of = lower.match_indices(" of ").any(|(at, joint)| {
+            lower.get(at + joint.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+        });
+        let bound = of || has_word(lower, &["max", "min", "maximum", "minimum", "default"]);
         unit && (begins || bound && !has_word(lower, &["after"]))
     })
 }
@@ -832,6 +849,8 @@ fn takes_cjk(sentence: &str, author: Author) -> bool {
             "エラー",
             "落ち",
             "なります",
+            "ています",
+            "やり直",
             "ません",
             "壊れ",
             "確認",

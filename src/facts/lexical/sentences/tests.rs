@@ -469,3 +469,38 @@ fn more_words_bind() {
         assert!(!is_constraint(&Plain::new(text)), "{text}");
     }
 }
+
+#[test]
+fn reports_of_work_tell_choices() {
+    let told = |text: &str| may_report(&Plain::new(text));
+    for text in [
+        "Values above the maximum stop the start with a clear message, so nobody finds out under load.",
+        "`secrets.token_urlsafe(32)`, stored as a SHA-256 digest so a leaked table is worthless.",
+        "The upload aborts as soon as the 25 MB are exceeded, so a lying client costs us one chunk (64 KB) at most.",
+        "The sum runs over fixed blocks of 4096 B in a fixed order, so the result no longer depends on the number of threads.",
+        "The old rows keep their ids because reports link to them.",
+        "Retries live in the client instead of the worker.",
+        "The lock file is written last, so a crash leaves the former state.",
+        "The field is called `owner`, not `user`.",
+        "To spare the disk, thumbnails are rendered on demand.",
+    ] {
+        assert!(told(text), "{text}");
+    }
+    for text in [
+        "The second one needs a board, so it cannot pass here.",
+        "The task crashes because the buffer is freed twice.",
+        "I ran it twice, so the log is long.",
+        "The selection compares both in local time, so a payment after 22:00 counted as unpaid.",
+        "It indexes a table by the byte, so it is hardly the problem.",
+        "Your project is private, so your secrets are safe.",
+        "A keystroke now takes 6 ms instead of 210 ms.",
+        "The old code looks the column up by name since the position used to change.",
+    ] {
+        assert!(!told(text), "{text}");
+    }
+    assert!(is_report("done. the cap is 4 now.", false, false));
+    assert!(is_report("- added `load_ledger`.", true, false));
+    assert!(!is_report("it comes from the window. i haven't changed any of that.", false, false));
+    assert!(!is_report("the pool fills up now. shall i raise it?", false, true));
+    assert!(!is_report("the tax office checks it that way now.", true, false));
+}

@@ -238,6 +238,7 @@ pub(super) fn designed(plain: &Plain<'_>) -> bool {
         || words(claim).any(|word| RUNNING.contains(&word) && !matches!(word, "works" | "happens"))
         || has_word(claim, SUPPOSING)
         || is_under_way(claim)
+        || contains_any(claim, &[" since 1", " since 2"])
     {
         return false;
     }
