@@ -382,6 +382,17 @@ pub(super) fn tells_past(claim: &str) -> bool {
                         | "have"
                         | "once"
                         | "never"
+                        | "over"
+                        | "under"
+                        | "at"
+                        | "into"
+                        | "through"
+                        | "via"
+                        | "between"
+                        | "within"
+                        | "without"
+                        | "so"
+                        | "if"
                 );
             before = word;
             past

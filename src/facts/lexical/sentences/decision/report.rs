@@ -7,7 +7,7 @@
 use super::super::{List, Plain, contains_any, has_word, is_imperative, words};
 use super::forms::MADE;
 use super::product::{MAKING, NO_PRODUCT, RUNNING, SUPPOSING, counters, is_under_way, measures, tells_past};
-use super::{contrast, finds, reason, stem};
+use super::{UNSETTLED, contrast, finds, reason, stem};
 
 /// Would the sentence of the agent be a choice where its message reports work? It says of a part of the product how it is,
 /// and why or against what.
@@ -15,7 +15,6 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
     let lower = plain.lower.as_str();
     if !plain.fits()
         || !(plain.says(List::Reason) || plain.says(List::Contrast))
-        || plain.says(List::Unsettled)
         || contains_any(lower, &["let me", "sub-agent", "subagent", "worktree"])
         || plain.says(List::Reported)
         || plain.is_open()
@@ -48,6 +47,8 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
         || rest.starts_with("and not ")
         || rest.starts_with("as it is")
         || has_word(claim, EXPLORES)
+        || plain.says(List::Unsettled) && contains_any(claim, UNSETTLED)
+        || contains_any(claim, &["old code", "old version", "old implementation"])
         || is_under_way(claim)
         || is_imperative(claim)
         || measures(lower)
@@ -76,7 +77,9 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
 /// Did what follows happen already? "So a payment after 22:00 counted as unpaid."
 fn follows_past(result: &str) -> bool {
     let mut before = "";
-    words(result).any(|word| {
+    let told =
+        |word: &&str| !matches!(*word, "whether" | "that" | "which" | "where" | "who" | "what" | "how");
+    words(result).take_while(told).any(|word| {
         let past = matches!(word, "was" | "were" | "had" | "did" | "didn't" | "got" | "came" | "went")
             || word.len() > 4
                 && word.ends_with("ed")
@@ -108,8 +111,7 @@ fn follows_past(result: &str) -> bool {
 }
 
 /// Words of a sentence about a finding or a plan.
-const EXPLORES: &[&str] =
-    &["old", "problem", "issue", "cause", "probably", "already", "today", "why", "tests"];
+const EXPLORES: &[&str] = &["problem", "issue", "cause", "probably", "already", "today", "why", "tests"];
 
 /// What a fault does to those who use the product.
 const FAILS: &[&str] = &[
@@ -118,10 +120,8 @@ const FAILS: &[&str] = &[
     "breaks",
     "break",
     "crashes",
-    "crash",
     "drift",
     "drifts",
-    "lost",
     "loses",
     "lose",
     "wrong",
@@ -129,7 +129,6 @@ const FAILS: &[&str] = &[
     "hangs",
     "hardly",
     "unfortunately",
-    "error",
     "starved",
     "missing",
     "red",
@@ -142,7 +141,9 @@ const FAILS: &[&str] = &[
 
 /// Made by somebody, as told in the past.
 fn made(claim: &str) -> bool {
-    contains_any(claim, &[" went into ", " went to ", " kept ", " moved ", " became "])
+    // "`token(32)`, stored as a digest".
+    claim.split(", ").skip(1).any(|part| words(part).next().is_some_and(|first| first.ends_with("ed")))
+        || contains_any(claim, &[" went into ", " went to ", " kept ", " moved ", " became "])
         || MADE.as_ref().is_some_and(|made| made.is_match(claim))
 }
 
@@ -172,7 +173,8 @@ pub(in crate::facts) fn is_report(message: &str, asked: bool, decided: bool) -> 
         "root cause",
         "option a",
         "option 1",
-        "b)",
+        " b)",
+        "(b)",
     ];
     const PLANS: &[&str] =
         &["i'll ", "i'm going to ", "i am going to ", "let me ", "next i", "could ", "would "];
