@@ -254,7 +254,8 @@ impl Collector {
         }
         if failed && shell.is_some() && !shows {
             for error in errors::named_lines(&result.text) {
-                if !found.iter().any(|known| known.value.contains(&error.value)) {
+                let value = error.value.to_lowercase();
+                if !found.iter().any(|known| known.value.to_lowercase().contains(&value)) {
                     found.push(error);
                 }
             }

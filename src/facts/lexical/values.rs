@@ -58,6 +58,13 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
         // A chain `3 to 5` gives the last; all of it belongs to the key.
         let Some((number, former)) = numbers.last() else { continue };
         let Some(key) = key_at(unit, start, end) else { continue };
+        // "3 min to leave room": what follows is no second number.
+        let rest = unit.get(number.end..).unwrap_or("").trim_start();
+        let aims = !number.unit.is_empty()
+            && rest
+                .strip_prefix("to ")
+                .is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_alphabetic()));
+        let former = &(*former && !aims);
         // A number with a unit that the key does not bind stands for itself.
         let bound = binds(unit, start, end, number);
         if !bound && !number.unit.is_empty() && numbers.len() == 1 && !*former {
@@ -106,13 +113,13 @@ pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
 
 static LIMIT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to)|(?:make|set|let) (?:it|that)(?: to| be)?)\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?|by default)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
+        r"(?i)\b(?:at most|up to|(?:no|not) (?:more|less|fewer) than|at least|max(?:imum)?(?: of)?|min(?:imum)?(?: of)?|fewer than|limit(?:ed)? (?:of|to)|(?:make|set|let) (?:it|that)(?: to| be)?)\s+([0-9][0-9,_]*)\s+([a-z][a-z-]+)|\b([0-9][0-9,_]*)\s+([a-z][a-z-]+)(?:\s+[a-z-]+)?\s+(?:at most|at least|or less|or fewer|max(?:imum)?|by default)\b|\bto ([0-9][0-9,_]*) (connections|workers|threads|replicas|processes|attempts|retries)\b|\b([0-9][0-9,_]*(?:\.[0-9]+)?) (as) (?:the |a )?(?:default|limit|cap|max(?:imum)?|min(?:imum)?|threshold|window)\b",
     )
 });
 /// "Max in flight is 64", "zstd level 3": a limit with its name, a grade.
 static NAMED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?i)\b((?:max(?:imum)?|min(?:imum)?)(?: [a-z-]+){0,3}?(?: is| of|:)? ?|(?:compression|zstd|gzip|brotli|optimi[sz]ation|zoom|isolation|log) level(?: is| of|:)? )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:batch(?:es)?|chunks?|pages?|groups?|blocks?|buckets?) of |defaults?(?: value)?(?: is| of| to| stays| remains|:)? |(?:above|below|beyond|exceed(?:s|ing)?) )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:contrast|ratio|aspect)(?: [a-z]+){0,3}? )([0-9]+(?:\.[0-9]+)?:[0-9]+)\b|\b(at least |at most )([0-9]+(?:\.[0-9]+)?:1)\b",
+        r"(?i)\b((?:max(?:imum)?|min(?:imum)?)(?: [a-z-]+){0,3}?(?: is| of|:)? ?|(?:compression|zstd|gzip|brotli|optimi[sz]ation|zoom|isolation|log) level(?: is| of|:)? |\bat level )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:batch(?:es)?|chunks?|pages?|groups?|blocks?|buckets?) of |defaults?(?: value)?(?: is| of| to| stays| remains|:)? |(?:above|below|beyond|exceed(?:s|ing)?) )([0-9][0-9,_]*(?:\.[0-9]+)?)\b|\b((?:contrast|ratio|aspect)(?: [a-z]+){0,3}? )([0-9]+(?:\.[0-9]+)?:[0-9]+)\b|\b((?:schwelle|grenze|limit|faktor|seuil|limite|umbral|factor) (?:auf|von|bei|ist|liegt (?:jetzt )?bei|à|de|est|a|en|es) )([0-9]+(?:[.,][0-9]+)?)\b|\b(at least |at most )([0-9]+(?:\.[0-9]+)?:1)\b",
     )
 });
 static RATE: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -241,9 +248,10 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         }
     };
     for found in limit.into_iter().flat_map(|limit| limit.captures_iter(unit)) {
-        let (Some(number), Some(noun)) =
-            (found.get(1).or(found.get(3)).or(found.get(5)), found.get(2).or(found.get(4)).or(found.get(6)))
-        else {
+        let (Some(number), Some(noun)) = (
+            [1, 3, 5, 7].iter().find_map(|at| found.get(*at)),
+            [2, 4, 6, 8].iter().find_map(|at| found.get(*at)),
+        ) else {
             continue;
         };
         // With a unit of measurement it is found as such.
@@ -263,7 +271,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         push(number.start(), number.end(), number.as_str(), vec![phrase]);
     }
     for found in named.into_iter().flat_map(|named| named.captures_iter(unit)) {
-        let pairs = [(1, 2), (3, 4), (5, 6), (7, 8)];
+        let pairs = [(1, 2), (3, 4), (5, 6), (7, 8), (9, 10)];
         let Some((_, number)) = pairs.iter().find_map(|(key, at)| Some((found.get(*key)?, found.get(*at)?)))
         else {
             continue;
@@ -276,9 +284,9 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         {
             continue;
         }
-        if !digits.contains(':')
-            && matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty())
-        {
+        let quantity = matching::quantity_at(unit, number.start());
+        let decimal = quantity.is_none() && digits.contains(',');
+        if !digits.contains(':') && !decimal && quantity.is_none_or(|it| !it.unit.is_empty()) {
             continue;
         }
         let phrase = found.get(0).map_or("", |whole| whole.as_str()).to_owned();
@@ -290,6 +298,9 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         else {
             continue;
         };
+        if found.get(0).is_some_and(|it| it.as_str().contains(" times ")) {
+            continue;
+        }
         // "4 s per request" is found by its unit.
         if matching::quantity_at(unit, number.start()).is_none_or(|it| !it.unit.is_empty()) {
             continue;

@@ -5,11 +5,14 @@
 //! step settles nothing.
 
 mod answers;
+mod cjk;
 mod forms;
+mod orders;
 mod product;
 mod report;
+mod settings;
 
-use super::super::{is_cjk, values};
+use super::super::is_cjk;
 use super::constraint::must_have_been;
 use super::{
     List, OBLIGES, Plain, REPORTED, STATES, contains_any, has_word, is_imperative, starts_with_any, words,
@@ -17,15 +20,17 @@ use super::{
 use crate::facts::Author;
 pub(in crate::facts) use answers::{Offer, only_answers};
 use answers::{alternatives, answers, is_fragment, is_named, is_option};
-use forms::{
-    CONTRAST, DECIDED, DEFAULT, MAKES, PARTICIPLE, PLACED, REASON, SETTING, STEPPING, USER_CHOICE, VERDICT,
-};
+use cjk::chooses_cjk;
+use forms::{CONTRAST, DECIDED, MAKES, PARTICIPLE, PLACED, REASON, STEPPING, USER_CHOICE, VERDICT};
 pub(super) use forms::{
     CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS, REASON_HINTS,
     USER_CHOICE_HINTS, VERDICT_HINTS,
 };
+use orders::{obliges_why_foreign, orders_why, takes_not};
 use product::{RUNNING, contrasts_work, designed, made_foreign, made_so, used_against};
 pub(in crate::facts) use report::{is_report, may_report};
+use settings::fixes_parameter;
+pub(in crate::facts) use settings::sets_listed;
 
 /// Settles the sentence a choice? `offer`: where it is one of the first after a question of the other side, that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool {
@@ -44,7 +49,7 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     }
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
-        && !plain.says(List::Unsettled)
+        && !(plain.says(List::Unsettled) && contains_any(before_ground(&plain.lower), UNSETTLED))
         && !(author == Author::Agent && (finds(&plain.lower) || plain.lower.contains(" b) ")))
         && chooses(plain, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
@@ -88,6 +93,12 @@ fn finds(lower: &str) -> bool {
         || contains_any(lower, &["the issue is", "the problem is", "the reason is"])
 }
 
+/// A sentence up to why: what would come otherwise stands open there, the choice does not.
+fn before_ground(lower: &str) -> &str {
+    let joint = if told_ground(lower) { ": " } else { " because " };
+    lower.split_once(joint).map_or(lower, |(claim, _)| claim)
+}
+
 /// A sentence without its reason: who says what there does not matter for the choice.
 fn claim(lower: &str) -> &str {
     let reason = [" because ", " since "].iter().filter_map(|joint| lower.find(joint)).min();
@@ -118,6 +129,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
     if author == Author::User {
         proposes(plain)
             || plain.says(List::Lifting)
+            || lower.contains("'d rather ") && lower.contains(" than ")
             || !lower.ends_with(':')
                 && contrast(plain).is_some_and(|at| {
                     // "The budget is 165 kB, not 180" corrects; of other things only an order takes one against another.
@@ -131,6 +143,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
                 })
             || fixes_parameter(plain)
             || orders_why(plain)
+            || obliges_why_foreign(lower)
             || takes_not(plain)
             || offer.is_some_and(|offer| {
                 answers(lower, offer.text)
@@ -159,7 +172,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
             || placed()
                 && explains(lower)
                 && !words(lower).next().is_some_and(|first| {
-                    first.ends_with("ing") || matches!(first, "next" | "now" | "it" | "so")
+                    first.ends_with("ing") || matches!(first, "next" | "now" | "it" | "so" | "yes" | "no")
                 })
                 && !has_word(lower, &["i'm", "i'll", "waiting", "checking", "time"])
             || plain.says(List::Obliges) && lower.contains(" should ") && lower.contains(" so that ")
@@ -201,9 +214,20 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
             ", so if ",
             " the command finish",
             " to get ",
+            "so i can see",
+            "so i can check",
+            "so that i can ",
+            "so i know",
+            "so we know",
+            "so we can see",
+            " to find out ",
         ],
     ) {
         return false;
+    }
+    // "I kept the synchronous client: the other would touch 40 places."
+    if told_ground(lower) {
+        return true;
     }
     let why = plain.says(List::Reason).then(|| reason(lower)).flatten().map(|(at, why)| {
         let result = why.rsplit_once("so ").map_or("", |(_, word)| word);
@@ -215,8 +239,8 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
         makes.captures_iter(lower).any(|found| {
             let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
             let stem_of = stem(verb.as_str());
-            let made =
-                !STEPPING.contains(&verb.as_str()) && (stem_of == "not" || !STEPPING.contains(&stem_of));
+            let made = verb.as_str() == "wrote" && against.is_some()
+                || !STEPPING.contains(&verb.as_str()) && (stem_of == "not" || !STEPPING.contains(&stem_of));
             let doing = verb.as_str().ends_with("ing")
                 && !matches!(
                     stem(verb.as_str()),
@@ -229,6 +253,37 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
             made && !doing && !spared && (subject.start() < reason || so || leads)
         })
     })
+}
+
+/// "I kept X: the other would ...": what was made, and after a colon a clause that says why.
+fn told_ground(lower: &str) -> bool {
+    const MADE: &[&str] = &[
+        "i kept ",
+        "i left ",
+        "i chose ",
+        "i dropped ",
+        "i stayed with ",
+        "i put ",
+        "i moved ",
+        "i took ",
+        "i used ",
+        "i set ",
+        "i made ",
+        "i went with ",
+        "i replaced ",
+        "i removed ",
+        "i split ",
+        "i merged ",
+        "i pinned ",
+        "i skipped ",
+        "i reused ",
+        "i preferred ",
+        "i avoided ",
+    ];
+    starts_with_any(lower, MADE)
+        && lower
+            .split_once(": ")
+            .is_some_and(|(_, ground)| words(ground).count() >= 4 && has_word(ground, STATES))
 }
 
 /// Where the sentence gives its reason, and the words that open it. "So far", "as expected" open none.
@@ -432,445 +487,6 @@ pub(super) const STEPS: &[&str] = &[
     " my list",
 ];
 
-/// Orders that look, run or tell rather than make something.
-const LOOKING: &[&str] = &[
-    "check",
-    "look",
-    "run",
-    "rerun",
-    "read",
-    "find",
-    "tell",
-    "explain",
-    "show",
-    "give",
-    "try",
-    "test",
-    "wait",
-    "see",
-    "investigate",
-    "debug",
-    "search",
-    "review",
-    "verify",
-    "compare",
-    "confirm",
-    "describe",
-    "do",
-    "let",
-    "let's",
-    "go",
-    "help",
-    "say",
-    "note",
-    "report",
-    "commit",
-    "push",
-    "open",
-    "ask",
-    "answer",
-    "call",
-    "start",
-    "stop",
-    "finish",
-    "hold",
-    "don't",
-    "dont",
-    "never",
-    "be",
-    "get",
-    "list",
-    "print",
-    "figure",
-    "plan",
-    "continue",
-    "proceed",
-    "make",
-    "fix",
-    "update",
-    "install",
-    "restart",
-    "inspect",
-    "analyze",
-    "analyse",
-    "act",
-    "ignore",
-    "remember",
-];
-
-/// The user orders how something is to be made, and why: "rename it with git mv so the history follows".
-fn orders_why(plain: &Plain<'_>) -> bool {
-    if !plain.says(List::Reason) {
-        return false;
-    }
-    let lower = plain.lower.as_str();
-    let Some((at, _)) = reason(lower) else { return false };
-    let rest = lower.get(at..).unwrap_or("").trim_start_matches([',', ')', '.', ' ']);
-    let grounded =
-        ["because ", "since ", "so that ", "so ", "as "].iter().any(|joint| rest.starts_with(joint))
-            && !starts_with_any(rest, &["because of", "as it is", "as they are", "as is"])
-            && !lower.contains(" first");
-    // "The rows are shared, so the column must stay as it is."
-    if rest.starts_with("so ")
-        && has_word(rest, &["must", "should", "shall"])
-        && !contains_any(rest, &[" not ", "n't "])
-    {
-        return lower.get(..at).is_some_and(|claim| !has_word(claim, RUNNING));
-    }
-    let ordered = |clause: &str| {
-        is_imperative(clause) && !words(clause).next().is_some_and(|first| LOOKING.contains(&first))
-    };
-    grounded && plain.heads().next().is_some_and(|clause| clause.len() > lower.len() - at && ordered(clause))
-}
-
-/// "Return an error, don't panic": an order against another way.
-fn takes_not(plain: &Plain<'_>) -> bool {
-    let lower = plain.lower.as_str();
-    let joint = [", don't ", ", do not "].iter().find_map(|joint| Some((lower.find(joint)?, joint.len())));
-    joint.is_some_and(|(at, len)| {
-        let verb = lower.get(at + len..).and_then(|rest| words(rest).next()).unwrap_or("");
-        let first = words(lower).next().unwrap_or("");
-        is_imperative(lower)
-            && !LOOKING.contains(&first)
-            && !LOOKING.contains(&verb)
-            && !matches!(
-                verb,
-                "touch" | "change" | "break" | "forget" | "worry" | "edit" | "modify" | "delete" | "remove"
-            )
-    })
-}
-
-/// Orders in German, French, Spanish and Portuguese that give something a number.
-const FOREIGN_SETS: &[&str] = &[
-    "setz", "setze", "setzt", "stell", "stelle", "erhöh", "erhöhe", "senk", "senke", "begrenz", "begrenze",
-    "ändere", "änder", "mach", "mache", "bitte", "mets", "mettez", "mettre", "passe", "passez", "passer",
-    "monte", "montez", "baisse", "baissez", "fixe", "fixez", "limite", "limitez", "règle", "sube", "baja",
-    "pon", "ponga", "cambia", "ajusta", "fija", "limita", "aumenta", "reduce", "subir", "bajar", "deja",
-    "muda", "mude", "aumente", "coloca", "defina",
-];
-
-/// "Sube el máximo de réplicas a 12", "setz das Limit auf 5".
-fn sets_foreign(lower: &str) -> bool {
-    [" a ", " à ", " auf ", " para ", " en ", " em "].iter().any(|joint| {
-        lower.match_indices(joint).any(|(at, _)| {
-            lower.get(at + joint.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-        })
-    }) && has_word(lower, FOREIGN_SETS)
-}
-
-/// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
-fn fixes_parameter(plain: &Plain<'_>) -> bool {
-    if plain.has_form(List::Default, &DEFAULT) && plain.directs() {
-        return true;
-    }
-    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
-        return false;
-    }
-    // "CRC: use the reflected polynomial", "480 cycles from now on".
-    if lower_setting(plain) || sets_foreign(&plain.lower) {
-        return true;
-    }
-    let made = [
-        "do ",
-        "make it ",
-        "make that ",
-        "set it to ",
-        "let it be ",
-        "change it to ",
-        "use ",
-        "take ",
-        "debounce by ",
-        "throttle to ",
-        "clamp to ",
-        "clamp at ",
-        "round to ",
-        "retry ",
-        "poll every ",
-        "wait ",
-        "sleep ",
-        "go for ",
-    ]
-    .into_iter()
-    .any(|order| {
-        plain.clauses().any(|clause| {
-            clause.strip_prefix(order).is_some_and(|rest| {
-                // "Do 2 first": an item of a list.
-                let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
-                after.len() < rest.len()
-                    && (order != "do " || after.is_empty() || after.starts_with(['.', ',']))
-            })
-        })
-    });
-    let set = SETTING.as_ref().is_some_and(|rule| plain.clauses().any(|clause| rule.is_match(clause)));
-    if made || set {
-        return true;
-    }
-    let imperative = plain.heads().any(is_imperative);
-    // "Results must agree within 1 %", "must not be read as records of length 0": rules for what comes out.
-    let ruled = !imperative
-        && (contains_any(&plain.lower, &["must not", "mustn't", "should not", "shouldn't"])
-            || has_word(&plain.lower, &["agree", "match", "differ", "fit"]));
-    if ruled && plain.obliges() {
-        return false;
-    }
-    let told = imperative || plain.obliges();
-    if told && plain.lower.contains(" by default") || imperative && contains_any(&plain.lower, RHYTHMS) {
-        return true;
-    }
-    values::find(plain.sentence).iter().any(|value| {
-        let Some(key) = &value.key else {
-            return told
-                && !value.number.unit.is_empty()
-                && (has_word(&plain.lower, values::PARAMETERS) || has_word(&plain.lower, BOUNDS));
-        };
-        let stated = ["has", "had", "was", "were", "took", "takes"];
-        // Without an order, only a phrase of its own names what is to be: no verb up to the number, no `key: 5`.
-        let key = key.to_lowercase();
-        let clause =
-            plain.lower.split([',', ';', '，', '；']).find(|clause| clause.contains(&key)).unwrap_or("");
-        if told {
-            return !has_word(clause, &stated);
-        }
-        // With a full stop `key: 5` is said by somebody, not copied from a list.
-        let listed =
-            clause.contains(&format!("{key}:")) && (!plain.sentence.trim_end().ends_with(['.', '。', '!']));
-        !has_word(clause, STATES)
-            && !listed
-            && !clause.contains(['=', '是'])
-            && !plain.lower.contains(", but ")
-    }) || plain.is_elliptical() && is_setting(plain)
-}
-
-/// How often something is to happen.
-const RHYTHMS: &[&str] = &[
-    " once per ",
-    " once a ",
-    " once an ",
-    " twice a ",
-    " every hour",
-    " every minute",
-    " every second",
-    " every day",
-    " every night",
-    " every week",
-];
-
-/// "CRC: use the reflected one", "sampling time 480 cycles from now on".
-fn lower_setting(plain: &Plain<'_>) -> bool {
-    let lower = plain.lower.as_str();
-    let named = lower.split_once(": ").is_some_and(|(name, rest)| {
-        (1..=4).contains(&words(name).count()) && starts_with_any(rest, &["use ", "take ", "go with "])
-    });
-    named || lower.contains(" from now on") && !has_word(lower, STATES)
-}
-
-/// The settings that an order lists, one a line: "lr: 2e-4".
-pub(in crate::facts) fn sets_listed(plain: &Plain<'_>) -> bool {
-    let lower = plain.lower.as_str();
-    !plain.data
-        && lower.split_once([':', '=']).is_some_and(|(key, rest)| {
-            (1..=3).contains(&words(key).count())
-                && rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.')
-                && words(rest).count() <= 4
-        })
-        && !values::find(plain.sentence).is_empty()
-}
-
-/// A phrase without a verb that is or holds a setting: "1 KB, to be safe", "row groups of 64 MB", "exit code 3 when none
-/// matched". Not what tells how a run went.
-fn is_setting(plain: &Plain<'_>) -> bool {
-    let lower = plain.lower.as_str();
-    let first = words(lower).next().unwrap_or("");
-    if matches!(
-        first,
-        "took"
-            | "still"
-            | "now"
-            | "got"
-            | "only"
-            | "after"
-            | "just"
-            | "about"
-            | "around"
-            | "roughly"
-            | "hm"
-            | "and"
-            | "it"
-            | "almost"
-            | "nearly"
-            | "over"
-            | "under"
-            | "every"
-            | "each"
-            | "all"
-            | "since"
-    ) || has_word(lower, RUNNING)
-    {
-        return false;
-    }
-    let begins = lower.starts_with(|c: char| c.is_ascii_digit());
-    values::find(plain.sentence).iter().any(|value| {
-        let unit = !value.number.unit.is_empty();
-        if value.phrases.first().is_some_and(|phrase| phrase.to_ascii_lowercase().starts_with("default")) {
-            return true;
-        }
-        if !value.phrases.is_empty() && value.key.is_none() && !unit {
-            return contains_any(lower, &[" when ", " if ", " for ", " on "]);
-        }
-        let of = lower.match_indices(" of ").any(|(at, joint)| {
-            lower.get(at + joint.len()..).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-        });
-        let bound = of || has_word(lower, &["max", "min", "maximum", "minimum", "default"]);
-        unit && (begins || bound && !has_word(lower, &["after"]))
-    })
-}
-
-/// Words that make the number after them a setting.
-const BOUNDS: &[&str] = &[
-    "most", "least", "every", "max", "min", "capped", "limited", "up", "within", "after", "per", "steps",
-    "chunks", "blocks", "batches",
-];
-
-fn chooses_cjk(sentence: &str, author: Author) -> bool {
-    contains_any(
-        sentence,
-        &[
-            "决定用",
-            "选用",
-            "我选",
-            "就按",
-            "选方案",
-            "用方案",
-            "でいきま",
-            "で行きま",
-            "使いましょう",
-            "にしましょう",
-            "を採用",
-            "로 하자",
-            "로 가자",
-            "로 하겠",
-            "就选",
-            "决定使用",
-            "决定采用",
-            "我们决定",
-            "最终决定",
-            "决定了",
-            "就用",
-            "改用",
-            "我们采用",
-            "最终采用",
-            "选择使用",
-            "选用了",
-            "定为",
-            "就这么定",
-            "にします",
-            "に決め",
-            "を採用し",
-            "ことにし",
-            "に設定し",
-            "を選び",
-            "を選択し",
-            "に決定",
-            "決定です",
-            "로 결정",
-            "하기로 했",
-        ],
-    ) || takes_cjk(sentence, author)
-}
-
-/// The forms of a choice in Chinese and Japanese: one thing against another, a parameter fixed, a reason given.
-fn takes_cjk(sentence: &str, author: Author) -> bool {
-    let user = author == Author::User;
-    let has = |list: &[&str]| contains_any(sentence, list);
-    let against = (user || has(&["我", "现在", "改", "选", "采用", "にし", "使っ", "使い"]))
-        && has(&["而不是", ",不是", ",不要", ",先不", "ではなく", "せず、", "せず,"]);
-    let fixed =
-        user && has(&[
-            "改成",
-            "改为",
-            "默认",
-            "既定値",
-            "上限",
-            "封顶",
-            "最多",
-            "超时",
-            "每次",
-            "设为",
-            "设成",
-            "设置为",
-            "定为",
-            "用 ",
-            "时间：",
-            "时间:",
-            "阈值",
-            "最大",
-            "最小",
-            "にして",
-            "に設定",
-            "タイムアウト",
-            "間隔",
-        ]) && (has(&["改成", "改为", "设为", "设成"]) || !has(&["现在是", "了 ", "目前"]))
-            && has_number(sentence);
-    let reason = has(&["因为", "以便", "这样", "所以", "以免", "免得", "为了", "避免", "ため", "ので"])
-        || !user && has(&["ように"]);
-    let made = has(&[
-        "我把",
-        "我用",
-        "我将",
-        "我会",
-        "我改",
-        "我加",
-        "我保留",
-        "我只",
-        "我让",
-        "我在",
-        "加入了",
-        "改用",
-        "采用",
-        "设为",
-        "改成了",
-        "换成了",
-        "移到了",
-        "拆成了",
-        "合并成",
-        "去掉了",
-        "に変え",
-        "に移し",
-        "不用在",
-        "にしました",
-        "にしておきます",
-    ]) || user && has(&["ないで", "してください", "にして"]);
-    // ので and its like before the verb that makes: "一度だけ読み、引数で渡します。"
-    let told = !user
-        && has(&["ので、", "ため、", "ように、"])
-        && has(&["ます。", "ました。"])
-        && !has(&[
-            "失敗",
-            "エラー",
-            "落ち",
-            "なります",
-            "ています",
-            "やり直",
-            "ません",
-            "壊れ",
-            "確認",
-            "調べ",
-            "実行し",
-            "見ます",
-            "思い",
-        ]);
-    against || fixed || reason && made || told
-}
-
-/// A number that is no piece of a name.
-fn has_number(sentence: &str) -> bool {
-    let bytes = sentence.as_bytes();
-    bytes.iter().enumerate().any(|(at, byte)| {
-        byte.is_ascii_digit()
-            && !at.checked_sub(1).and_then(|before| bytes.get(before)).is_some_and(u8::is_ascii_alphanumeric)
-    })
-}
-
 /// "We decided to", "it was agreed that", "Decided against": the speakers' own choice. What others decided ("they
 /// decided to explore") is a story.
 fn own_participle(lower: &str) -> bool {
@@ -980,7 +596,7 @@ pub(super) fn forms() -> Vec<(List, &'static super::super::LazyLock<Option<super
         (List::UserChoice, &USER_CHOICE),
         (List::Reason, &REASON),
         (List::Placed, &PLACED),
-        (List::Default, &DEFAULT),
+        (List::Default, &forms::DEFAULT),
         (List::Person, &MAKES),
     ]
 }

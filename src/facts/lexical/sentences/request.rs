@@ -141,7 +141,7 @@ pub(in crate::facts) fn only_chooses(plain: &Plain<'_>) -> bool {
     let lower = plain.lower.as_str();
     !contains_any(lower, &["please", "can you", "could you", "i want", "i need", "let's ", "let us "])
         && lower.is_ascii()
-        && !plain.obliges()
+        && !has_word(lower, &["must", "should", "shall"])
         && !plain.heads().any(|clause| {
             is_imperative(clause) && !words(clause).next().is_some_and(|first| CHOOSING.contains(&first))
         })
@@ -278,11 +278,11 @@ fn asks_foreign(plain: &Plain<'_>) -> bool {
                 ],
             )
     };
-    plain
-        .heads()
-        .take(3)
-        .any(|clause| words(clause).next().is_some_and(|first| FOREIGN_ORDERS.contains(&first)))
-        || due()
+    plain.heads().take(3).any(|clause| {
+        words(clause).next().is_some_and(|first| {
+            FOREIGN_ORDERS.contains(&first) || first.ends_with("iere") && first.len() > 6
+        })
+    }) || due()
 }
 
 /// A heading of work rather than an order: "Next: comparison terms.", "Now webhooks, PD-421."

@@ -2,7 +2,7 @@
 
 use super::super::super::{LazyLock, Regex, pattern};
 
-const DECIDED_FORM: &str = r"\b(?:(?:i|we)(?:'ve)? (?:chose|choose|chosen|picked|pick (?:the|an?|option)\b|went (?:with|for)|settled|opted|agree on|landed on)\b|(?:what|which) we (?:go|stick) with\b|\bwon over\b|(?:[,;] |then |so )we(?:'ll)? (?:go|stick) with\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision(?: on [^:]{2,60})?|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to .+ (?:because|instead|since|due)|(?:i|we)(?:'ve| have)? (?:also |then |now )?switch(?:ed)? (?:over |back |[a-z`]+ )?to\b|\b(?:i|we) (?:prefer|preferred|take|want) .+ over\b|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:(?:switch|migrate)(?: [a-z_]+){0,4}?|move) to\b|\b(?:let me|let's|let us) (?:settle|decide)\b|\b(?:that|it|this)(?:'s| is| much is) (?:decided|settled)\b|(?:let's|let us|we'll|i'll|we|i) stay with\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|gewählt|décidé|choisi|opté|decidido|decidimos|decidí|elegido|elegimos|optado)\b|\b(?:wir nehmen|ich nehme|nehmen wir|wir bleiben bei|on (?:garde|prend|part sur|reste sur)|nous (?:prenons|gardons)|je (?:prends|préfère)|nos quedamos con|vamos con|prefiero|ficamos com)\b)";
+const DECIDED_FORM: &str = r"\b(?:(?:i|we)(?:'ve)? (?:chose|choose|chosen|picked|pick (?:the|an?|option)\b|went (?:with|for)|settled|opted|agree on|landed on)\b|(?:what|which) we (?:go|stick) with\b|\bwon over\b|(?:[,;] |then |so )we(?:'ll)? (?:go|stick) with\b|chose .+ (?:over|because|instead|rather)|(?:let's|let us|we'll|i'll|we will|i will|we're|i'm|we are|i am) (?:go|going|stick|sticking|settle|settling) (?:with|for|on)\b|(?:^|[,;:.] )(?:went|going|sticking) with\b|(?:^|, |: )(?:go|stick) with\b|^i (?:go|stick) with\b|^i prefer\b|(?:^decision(?: on [^:]{2,60})?|(?:the|our|my|final|design) decision)(?: is|:| was)|final (?:decision|choice)\b|switch(?:ed|ing) (?:from .+ )?to [^;]+ (?:because|instead|since|due)|(?:i|we)(?:'ve| have)? (?:also |then |now )?switch(?:ed)? (?:over |back |[a-z`]+ )?to\b|\b(?:i|we) (?:prefer|preferred|take|want) .+ over\b|we(?:'re| are) (?:switching|moving|migrating) to\b|let's (?:(?:switch|migrate)(?: [a-z_]+){0,4}?|move) to\b|\b(?:let me|let's|let us) (?:settle|decide)\b|\b(?:that|it|this)(?:'s| is| much is) (?:decided|settled)\b|\b(?:i|we)(?:'ve| have)? (?:just |finally |both |all )?(?:decided|agreed) (?:in|at|with|after|during|yesterday|last|today|this)\b|(?:let's|let us|we'll|i'll|we|i) stay(?:ed)? with\b|(?:i|we)(?:'ll| will)? (?:take|took) .+ for\b|(?:entschieden|beschlossen|gewählt|décidé|choisi|opté|decidido|decidimos|decidí|elegido|elegimos|optado)\b|\b(?:wir nehmen|ich nehme|nehmen wir|wir bleiben bei|on (?:garde|prend|part sur|reste sur)|nous (?:prenons|gardons)|je (?:prends|préfère)|nos quedamos con|vamos con|prefiero|ficamos com)\b)";
 
 const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
@@ -15,13 +15,13 @@ const CONTRAST_FORM: &str = r"(?:,| und) nicht (?:(?:d(?:ie|er|as|en|em)|ein|im|
 const USER_CHOICE_FORM: &str =
     r"^(?:ok,? |okay,? |yes,? |then |alright,? |so )*(?:let's|let us|we'll|we will) ([a-z]+)";
 
-const REASON_FORM: &str = r"\bbecause\b|, since \S|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|([a-z0-9_'-]*)(?:,|\)|\.)? so ([a-z0-9_'.-]+)|, as ([a-z0-9_'.-]+)|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|lists?|says?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|get rid|get (?:a|an|the)|give|catch|remain|remove|bound|limit|work around|tell|leave|follow|comply|mirror|minimi[sz]e|detect|isolate|bring)\b|\b(?:damit|weil|denn|parce qu|car (?:le|la|les|il|elle|on|ce)|afin|pour (?:que|éviter|ne pas)|porque|ya que|para (?:que|evitar|no))";
+const REASON_FORM: &str = r"\bbecause\b|[,;] (?:otherwise|or else|that way) \S|\bin order (?:to|that) \S|\bso as (?:not )?to \S|, since \S|\bsince (?:the|it|that|this|we|they|you|i|there|no|nothing|all|both|[a-z_]+(?: [a-z_]+)? (?:is|are|was|were|has|have|does|do|can|cannot|needs?|already|only))\b|\bso that\b|([a-z0-9_'-]*)(?:,|\)|\.)? so ([a-z0-9_'.-]+)|, as ([a-z0-9_'.-]+)|\bas (?:it|the|that|this|you|they|we)\b[^,]*\b(?:is|are|was|were|has|have|does|do|needs?|lists?|says?|asked|said|wanted|would|will|can|cannot)\b|\bto (?:keep|avoid|make|let|allow|prevent|ensure|stay|match|reduce|stop|protect|support|preserve|save|not|rule out|cut|speed|free|spare|guard|hide|shrink|satisfy|simplify|fit|survive|get rid|get (?:a|an|the)|give|catch|remain|remove|bound|limit|work around|tell|leave|follow|comply|mirror|minimi[sz]e|detect|isolate|bring)\b|\b(?:damit|weil|denn|parce qu|car (?:le|la|les|il|elle|on|ce)|afin|pour (?:que|éviter|ne pas)|porque|ya que|para (?:que|evitar|no))";
 
 /// How the product is to be, said of a part of it.
 const PLACED_FORM: &str = r"\b(?:(?:goes|went) (?:in|into|next)|so (?:it|they|this|that) (?:goes?|went) to|stays|lives in|belongs|wins)\b";
 
 /// A default that is no number.
-const DEFAULT_FORM: &str = r"\bdefaults?(?: is| to|:)? [/'.~]\S";
+const DEFAULT_FORM: &str = r"\bdefaults?(?: is| to|:)? (?:[/'.~]\S|(?:on|off|true|false|none|enabled|disabled)\b)|\b(?:on|off|enabled|disabled) by default\b";
 
 /// What a match of [`DECIDED_FORM`] holds one of; the lists below do the same for the other forms.
 pub(in crate::facts::lexical::sentences) const DECIDED_HINTS: &[&str] = &[
@@ -44,10 +44,14 @@ pub(in crate::facts::lexical::sentences) const DECIDED_HINTS: &[&str] = &[
     "going on",
     "stick",
     "stay with",
+    "stayed with",
     "let me decide",
     "let's decide",
     "let us decide",
     "is decided",
+    " decided ",
+    " agreed ",
+    "we decided",
     "'s decided",
     "prefer",
     " over ",
@@ -123,6 +127,11 @@ pub(in crate::facts::lexical::sentences) const USER_CHOICE_HINTS: &[&str] =
 
 pub(in crate::facts::lexical::sentences) const REASON_HINTS: &[&str] = &[
     "because",
+    "otherwise ",
+    "or else ",
+    "that way ",
+    "in order ",
+    "so as ",
     "since ",
     "so that",
     " so ",

@@ -43,13 +43,16 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
             && (NO_PRODUCT.contains(&first) || matches!(first, "it" | "they" | "we" | "they're" | "it's"))
         || first.ends_with("ing") && !claim.contains(" is ") && !claim.contains(" happens ")
         || has_word(claim, SUPPOSING)
-        || has_word(claim, &["should", "authors"])
+        || has_word(claim, &["should", "must", "authors"])
         || rest.starts_with("and not ")
         || rest.starts_with("as it is")
         || has_word(claim, EXPLORES)
         || plain.says(List::Unsettled) && contains_any(claim, UNSETTLED)
-        || contains_any(claim, &["old code", "old version", "old implementation"])
-        || is_under_way(claim)
+        || contains_any(
+            claim,
+            &["has to ", "have to ", "needs to ", "old code", "old version", "old implementation"],
+        )
+        || is_under_way(claim.split(" while ").next().unwrap_or(claim))
         || is_imperative(claim)
         || measures(lower)
         || !leads && tells_past(claim) && !made(claim)
@@ -71,7 +74,7 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
     let runs = words(claim).any(|word| RUNNING.contains(&word) && !matches!(word, "works" | "happens"));
     rest.starts_with("so that ")
         || counters(rest)
-        || !runs && !has_word(claim, &["starved", "missing", "leaks", "loses", "drifts", "wipes", "breaks"])
+        || (!runs || has_word(claim, &["now"]) || claim.contains("no longer")) && !has_word(claim, MISBEHAVES)
 }
 
 /// Did what follows happen already? "So a payment after 22:00 counted as unpaid."
@@ -139,6 +142,24 @@ const FAILS: &[&str] = &[
     "slower",
 ];
 
+/// What a part of the product does against somebody's will.
+const MISBEHAVES: &[&str] = &[
+    "starved",
+    "leaks",
+    "loses",
+    "drifts",
+    "wipes",
+    "breaks",
+    "blocks",
+    "swallows",
+    "forgets",
+    "overwrites",
+    "misses",
+    "ignores",
+    "doubles",
+    "flickers",
+];
+
 /// Made by somebody, as told in the past.
 fn made(claim: &str) -> bool {
     // "`token(32)`, stored as a digest".
@@ -171,13 +192,23 @@ pub(in crate::facts) fn is_report(message: &str, asked: bool, decided: bool) -> 
         "i'd suggest",
         "i'd propose",
         "root cause",
+        "remarks",
+        "review of",
         "option a",
         "option 1",
         " b)",
         "(b)",
     ];
-    const PLANS: &[&str] =
-        &["i'll ", "i'm going to ", "i am going to ", "let me ", "next i", "could ", "would "];
+    const PLANS: &[&str] = &[
+        "i'll ",
+        "i'm going to ",
+        "i am going to ",
+        "let me ",
+        "next i",
+        "we could ",
+        "i could ",
+        "i would ",
+    ];
     const DONE: &[&str] = &[
         " now",
         "now ",
