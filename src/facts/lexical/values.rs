@@ -175,6 +175,7 @@ const HEX_KEYS: &[&str] = &[
 #[derive(Debug, Clone, Copy, Default)]
 struct Told {
     limit: bool,
+    named: bool,
     rate: bool,
     code: bool,
     money: bool,
@@ -185,9 +186,64 @@ impl Told {
     /// one of their words.
     fn in_text(unit: &str) -> Self {
         const LIMITS: &[&str] = &[
-            "most", "least", "up to", "more", "less", "fewer", "max", "min", "limit", " as ", "default",
-            "level", "contrast", "ratio", "aspect", "batch", "chunk", "page", "group", "block", "bucket",
-            "above", "below", "beyond", "exceed",
+            "most",
+            "least",
+            "up to",
+            "more",
+            "less",
+            "fewer",
+            "max",
+            "min",
+            "limit",
+            " as ",
+            "default",
+            "connections",
+            "workers",
+            "threads",
+            "replicas",
+            "processes",
+            "attempts",
+            "retries",
+            "make it",
+            "make that",
+            "set it",
+            "set that",
+            "let it",
+            "let that",
+        ];
+        const NAMES: &[&str] = &[
+            "max",
+            "min",
+            "level",
+            "contrast",
+            "ratio",
+            "aspect",
+            "at least",
+            "at most",
+            "default",
+            "batch of",
+            "batches of",
+            "chunk of",
+            "chunks of",
+            "page of",
+            "pages of",
+            "group of",
+            "groups of",
+            "block of",
+            "blocks of",
+            "bucket of",
+            "buckets of",
+            "above ",
+            "below ",
+            "beyond ",
+            "exceed",
+            "schwelle",
+            "grenze",
+            "limit",
+            "faktor",
+            "seuil",
+            "umbral",
+            "factor ",
         ];
         const RATES: &[&str] = &[
             " second", " minute", " hour", " day", " host", " user", " client", " worker", " process",
@@ -196,10 +252,10 @@ impl Told {
         const CODES: &[&str] = &["exit", "status", "http"];
         const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
         static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-            let words = [LIMITS, RATES, CODES, MONIES].concat();
+            let words = [LIMITS, NAMES, RATES, CODES, MONIES].concat();
             AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
         });
-        let all = Self { limit: true, rate: true, code: true, money: true };
+        let all = Self { limit: true, named: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.
         if !unit.is_ascii() && unit.contains(['\u{17f}', '\u{212a}']) {
             return all;
@@ -208,14 +264,19 @@ impl Told {
         let mut told = Self::default();
         for found in words.find_overlapping_iter(unit) {
             let word = found.pattern().as_usize();
-            if word < LIMITS.len() {
-                told.limit = true;
-            } else if word < LIMITS.len() + RATES.len() {
-                told.rate = true;
-            } else if word < LIMITS.len() + RATES.len() + CODES.len() {
-                told.code = true;
-            } else {
-                told.money = true;
+            // In the order of the lists.
+            let mut end = 0;
+            let lists = [
+                (LIMITS, &mut told.limit),
+                (NAMES, &mut told.named),
+                (RATES, &mut told.rate),
+                (CODES, &mut told.code),
+                (MONIES, &mut told.money),
+            ];
+            for (list, flag) in lists {
+                let start = end;
+                end += list.len();
+                *flag |= (start..end).contains(&word);
             }
         }
         told
@@ -228,7 +289,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
     let mut out = Vec::new();
     let told = Told::in_text(unit);
     let limit = LIMIT.as_ref().filter(|_| told.limit);
-    let named = NAMED.as_ref().filter(|_| told.limit);
+    let named = NAMED.as_ref().filter(|_| told.named);
     let rate = RATE.as_ref().filter(|_| told.rate);
     let code = CODE.as_ref().filter(|_| told.code);
     let money = MONEY.as_ref().filter(|_| told.money);
@@ -360,7 +421,7 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         }
         // "既定値は 3 ではなく 5": the other one.
         let rest = unit.get(number.end()..).unwrap_or("").trim_start();
-        let other = rest.strip_prefix("ではなく").map(str::trim_start).unwrap_or("");
+        let other = rest.strip_prefix("ではなく").map_or("", str::trim_start);
         let other = other.get(..other.bytes().take_while(u8::is_ascii_digit).count()).unwrap_or("");
         let digits = if other.is_empty() { digits } else { other };
         let mut phrases = vec![format!("{key} {digits}"), format!("{key}{digits}")];
@@ -504,7 +565,6 @@ fn supposed(unit: &str, number: &Quantity) -> bool {
 
 /// `100%` as a figure of speech, `5 minutes ago`, `2 days later`.
 fn negligible(unit: &str, number: &Quantity) -> bool {
-    let rest = unit.get(number.end..).unwrap_or("").trim_start().to_ascii_lowercase();
     const REJECTED: &[&str] = &[
         "ago",
         "later",
@@ -516,6 +576,7 @@ fn negligible(unit: &str, number: &Quantity) -> bool {
         "is nonsense",
         "is not enough",
     ];
+    let rest = unit.get(number.end..).unwrap_or("").trim_start().to_ascii_lowercase();
     // "3... correction, 4", "16 小时……不对".
     let retracted = rest.trim_start_matches(['`', '.', '…', ' ', ',', '，', '—']);
     if REJECTED.iter().any(|words| rest.starts_with(words))
@@ -647,6 +708,13 @@ mod tests {
             "minimum",
             "limit of",
             "limited to",
+            "make it",
+            " to 12 connections",
+            "batches of ",
+            "default stays ",
+            "above ",
+            "zstd at level ",
+            "Faktor von ",
             " 5",
             " 1,000 ",
             "12 ",
@@ -675,7 +743,7 @@ mod tests {
         for text in samples(PIECES, 8, 10_000) {
             let told = Told::in_text(&text);
             for (rule, told) in
-                [(&LIMIT, told.limit), (&NAMED, told.limit), (&RATE, told.rate), (&CODE, told.code)]
+                [(&LIMIT, told.limit), (&NAMED, told.named), (&RATE, told.rate), (&CODE, told.code)]
             {
                 if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
                     matches += 1;

@@ -143,7 +143,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
                 })
             || fixes_parameter(plain)
             || orders_why(plain)
-            || obliges_why_foreign(lower)
+            || plain.says(List::Foreign) && obliges_why_foreign(lower)
             || takes_not(plain)
             || offer.is_some_and(|offer| {
                 answers(lower, offer.text)

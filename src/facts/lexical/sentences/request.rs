@@ -91,7 +91,7 @@ pub(in crate::facts) fn asks(plain: &Plain<'_>) -> bool {
     }
     // "昨天试了一下" tells what was tried.
     let guesses = || contains_any(lower, &["了一下", "可能是", "好像", "大概"]);
-    if plain.says(List::Asks) && !(!lower.is_ascii() && guesses()) {
+    if plain.says(List::Asks) && (lower.is_ascii() || !guesses()) {
         return !(contains_any(lower, &["has to stay", "must stay"]))
             && !plain.clauses().next().is_some_and(forbids);
     }
