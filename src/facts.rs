@@ -284,6 +284,7 @@ impl FactSet {
             if transcript.starts_compacted && index == 0 {
                 continue; // generated text: births nothing
             }
+            lexical.in_message(!steps_at(&steps, at).is_empty());
             for (part_index, part) in message.parts.iter().enumerate() {
                 lexical.at_line(message.line_of(part_index));
                 match part {

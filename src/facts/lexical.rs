@@ -68,8 +68,9 @@ pub(super) struct Collector {
     /// The end of what the agent said, where it spoke last.
     spoken: Option<String>,
     turn: Turn,
-    /// The agent called a tool at all.
+    /// The agent called a tool at all, and does so in the message that is being read.
     called: bool,
+    calls: bool,
 }
 
 /// What happened since the user spoke.
@@ -81,8 +82,6 @@ struct Turn {
     ordered: bool,
     /// The agent changed a file.
     changed: bool,
-    /// What the agent said of the product in its last message, with line and message: choices if it called nothing after it.
-    told: Vec<(String, u32, MessageIdx)>,
 }
 
 impl Collector {
@@ -94,6 +93,11 @@ impl Collector {
     /// What follows stands on this line of the source.
     pub(super) fn at_line(&mut self, line: u32) {
         self.line = line;
+    }
+
+    /// What follows is of a message with calls, or of one without.
+    pub(super) fn in_message(&mut self, calls: bool) {
+        self.calls = calls;
     }
 
     /// Text that a person or the agent wrote.
@@ -111,9 +115,6 @@ impl Collector {
             for found in values::find(unit) {
                 self.value(found, author, at);
             }
-        }
-        if author == Author::User {
-            self.close_turn();
         }
         let mut told: Vec<&str> = Vec::new();
         let mut decided = false;
@@ -167,32 +168,24 @@ impl Collector {
         }
         if author == Author::Agent {
             self.spoken = Some(tail(&normal, MOST_OFFERED).to_owned());
-            if !told.is_empty() {
+            // A message that goes on with a call tells a step; so does one of a turn that has changed nothing yet.
+            let may_report = !self.calls && (self.turn.changed || !self.called);
+            if may_report && !told.is_empty() {
                 let lower = normal.to_lowercase();
                 if sentences::is_report(&lower, self.turn.asked, self.turn.ordered || decided) {
-                    self.turn.told.extend(told.iter().map(|said| ((*said).to_owned(), self.line, at)));
+                    for sentence in told {
+                        self.sentence(FactClass::Decision, sentence, author, at);
+                    }
                 }
             }
         } else {
             let asked = normal.trim_end().ends_with(['?', '？']) || sentences::questions(&normal);
+            self.turn = Turn::default();
             self.turn.asked = asked
                 && !["an you ", "ould you ", "an u ", "ould u ", "ill you "]
                     .iter()
                     .any(|polite| normal.contains(polite));
             self.turn.ordered = !asked;
-        }
-    }
-
-    /// The agent's last message before the user speaks reports; what it says between two calls explains or plans.
-    fn close_turn(&mut self) {
-        let turn = std::mem::take(&mut self.turn);
-        if turn.changed || !self.called {
-            let line = self.line;
-            for (sentence, of, at) in turn.told {
-                self.line = of;
-                self.sentence(FactClass::Decision, &sentence, Author::Agent, at);
-            }
-            self.line = line;
         }
     }
 
@@ -226,7 +219,6 @@ impl Collector {
         }
         let failed = result.outcome == Outcome::Failed;
         self.called = true;
-        self.turn.told.clear();
         self.turn.changed |=
             !failed && effect.is_some_and(|effect| effect.ops.iter().any(|op| op.kind != OpKind::Read));
         // A person who declines a call says why in the reply to it.
@@ -267,8 +259,7 @@ impl Collector {
     }
 
     /// The facts in order of discovery.
-    pub(super) fn finish(mut self) -> Vec<Draft> {
-        self.close_turn();
+    pub(super) fn finish(self) -> Vec<Draft> {
         self.drafts
     }
 
