@@ -125,10 +125,10 @@ pub(in crate::facts) fn is_constraint(plain: &Plain<'_>) -> bool {
 
 /// "Let me settle it: X, not Y", "I want X rather than Y": what the user has chosen binds.
 fn settles(plain: &Plain<'_>) -> bool {
-    contains_any(
-        &plain.lower,
-        &["settle it", "is decided", "i want ", "we want ", "i'd like ", "we decided", "i decided"],
-    ) && !plain.lower.contains("i wanted")
+    let lower = plain.lower.as_str();
+    contains_any(lower, &["settle it", "is decided", "we decided", "i decided"])
+        || contains_any(lower, &["i want ", "we want ", "i'd like "])
+            && CONTRAST.as_ref().is_some_and(|contrast| contrast.is_match(lower))
 }
 
 /// Who says what in the reason does not matter for the rule.
@@ -500,10 +500,14 @@ fn limits(plain: &Plain<'_>) -> bool {
         "only shows ",
         "only happens ",
         "only knows ",
-        "-only",
     ];
     let only = words(lower).enumerate().any(|(at, word)| match word {
-        "only" => (at > 0 || !lower.starts_with("only the")) && !contains_any(lower, &holds) && !fails(lower),
+        "only" => {
+            (at > 0 || !lower.starts_with("only the"))
+                && !contains_any(lower, &holds)
+                && !fails(lower)
+                && !names_only(lower)
+        }
         "always" | "unchanged" | "untouched" | "stays" => true,
         _ => false,
     });
@@ -528,6 +532,11 @@ fn reports(lower: &str) -> bool {
                     | "error"
             )
         })
+}
+
+/// "Report-only for the first week": the name of a mode.
+fn names_only(lower: &str) -> bool {
+    lower.split_whitespace().next().is_some_and(|first| first.contains("-only"))
 }
 
 /// "Crash on level unload, only in release": the heading of a report.
