@@ -425,7 +425,7 @@ const REACHED: [(&str, f64, f64); 10] = [
     ("constraint", 0.95, 0.95),
     ("decision", 0.95, 0.90),
     ("error", 0.95, 0.95),
-    ("file", 0.95, 0.95),
+    ("file", 1.0, 1.0),
     ("identifier", 0.95, 0.95),
     ("request", 0.95, 0.95),
     ("todo", 0.95, 0.95),
@@ -455,14 +455,25 @@ fn facts_agree_with_labelled_messages() {
     check_floors(&tallies, &REACHED_MESSAGES);
 }
 
-/// Messages nobody looks at while the extractor is mended: only their totals are shown, and none where they are not there.
+/// As [`REACHED`], on messages nobody looked at.
+const REACHED_BLIND: [(&str, f64, f64); 5] = [
+    ("constraint", 0.95, 0.90),
+    ("decision", 0.80, 0.55),
+    ("error", 0.90, 0.80),
+    ("request", 0.80, 0.85),
+    ("value", 0.95, 0.90),
+];
+
+/// Messages nobody looks at while the extractor is mended: what to expect on text it was not made for. Only totals are
+/// shown; a failure must not show what nobody is to look at.
 #[test]
 fn facts_agree_with_labelled_messages_kept_for_the_end() {
-    if dialogues("blind.jsonl").exists() {
-        eprintln!("{}", table(&dialogue_tallies("blind.jsonl")));
-    }
+    let tallies = dialogue_tallies("blind.jsonl");
+    eprintln!("{}", table(&tallies));
+    check_floors(&tallies, &REACHED_BLIND);
 }
 
+/// Only figures, see above.
 fn check_floors(tallies: &BTreeMap<String, Tally>, floors: &[(&str, f64, f64)]) {
     for (class, least_precision, least_recall) in floors {
         let tally = &tallies[*class];

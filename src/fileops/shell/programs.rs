@@ -181,6 +181,7 @@ impl Shell<'_, '_> {
                     self.push(OpKind::Write, path, state, step);
                 }
             }
+            "jupyter" => self.jupyter(args, state, step),
             "git" => self.git(args, input, state, step),
             "patch" => self.patch(args, input, state, step),
             "apply_patch" | "applypatch" => {
@@ -563,6 +564,29 @@ impl Shell<'_, '_> {
         }
         for (_, link) in Self::pairs(&sorted) {
             self.push(OpKind::Create, &link, state, step);
+        }
+    }
+
+    /// `jupyter nbconvert`: a notebook run or converted into another file, or in place.
+    fn jupyter(&mut self, args: &[Arg], state: &State, step: u16) {
+        let Some((Some(command), args)) = args.split_first() else { return };
+        if command != "nbconvert" {
+            return;
+        }
+        let sorted = sorted(args, "", &["to", "output", "output-dir", "template", "config"]);
+        let Some(notebook) = sorted.files().next().map(str::to_owned) else { return };
+        self.read(&notebook, state, step);
+        if sorted.has(&["--inplace"]) {
+            self.push(OpKind::Edit, &notebook, state, step);
+        } else if let Some(output) = sorted.value(&["--output"]) {
+            // Its place is beside the notebook, and its ending goes without saying.
+            let beside = notebook.rsplit_once('/').map(|(directory, _)| directory);
+            let directory = sorted.value(&["--output-dir"]).or(beside).filter(|_| !output.contains('/'));
+            let mut path = directory.map_or_else(|| output.to_owned(), |at| format!("{at}/{output}"));
+            if sorted.value(&["--to"]) == Some("notebook") && !path.ends_with(".ipynb") {
+                path.push_str(".ipynb");
+            }
+            self.push(OpKind::Write, &path, state, step);
         }
     }
 

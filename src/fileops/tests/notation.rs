@@ -273,6 +273,13 @@ fn scripts_that_write() {
         ("install -m 755 a.sh bin/a.sh", "R /w/a.sh; W /w/bin/a.sh"),
         ("ln -s a.rs b.rs", "C /w/b.rs"),
         ("curl -o a.json https://example.com/x", "W /w/a.json"),
+        (
+            "jupyter nbconvert --to notebook --execute n/a.ipynb --output /tmp/b",
+            "R /w/n/a.ipynb; W /tmp/b.ipynb",
+        ),
+        ("jupyter nbconvert --to html --output b.html n/a.ipynb", "R /w/n/a.ipynb; W /w/n/b.html"),
+        ("jupyter nbconvert --execute --inplace a.ipynb", "R /w/a.ipynb; E /w/a.ipynb"),
+        ("jupyter lab a.ipynb", ""),
         ("(cd sub && echo x > a.txt) && echo y > b.txt", "W /w/sub/a.txt; W /w/b.txt"),
         ("cd sub && echo x > a.txt; cd - && echo y > b.txt", "W /w/sub/a.txt; W /w/b.txt"),
         ("cd /x\necho x > a.txt", "W /x/a.txt"),
