@@ -27,6 +27,7 @@ pub(super) use forms::{
     USER_CHOICE_HINTS, VERDICT_HINTS,
 };
 use orders::{obliges_why_foreign, orders_why, takes_not};
+pub(super) use product::FOREIGN_WHY;
 use product::{RUNNING, contrasts_work, designed, made_foreign, made_so, used_against};
 pub(in crate::facts) use report::{is_report, may_report};
 use settings::fixes_parameter;
@@ -166,7 +167,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
             || made_so(plain, against)
             || against.is_some() && contrasts_work(lower)
             || designed(plain)
-            || made_foreign(lower)
+            || made_foreign(plain)
             || used_against(plain, against)
             || against.is_some() && is_imperative(lower)
             || placed()

@@ -6,8 +6,8 @@
 use super::super::LazyLock;
 use super::constraint::{FOREIGN_HINTS, LIFTING, LIMITS, MODALS, REPORTS};
 use super::decision::{
-    CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS, REASON_HINTS,
-    STEPS, UNSETTLED, USER_CHOICE_HINTS, VERDICT_HINTS,
+    CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, FOREIGN_WHY, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS,
+    REASON_HINTS, STEPS, UNSETTLED, USER_CHOICE_HINTS, VERDICT_HINTS,
 };
 use super::request::{ASKS, DECLINES};
 use super::{OBLIGES, OPEN, REPORTED};
@@ -37,6 +37,7 @@ pub(super) enum List {
     Default,
     Person,
     Foreign,
+    ForeignWhy,
 }
 
 const LISTS: &[(List, &[&str])] = &[
@@ -61,6 +62,7 @@ const LISTS: &[(List, &[&str])] = &[
     (List::Default, DEFAULT_HINTS),
     (List::Person, PERSON_HINTS),
     (List::Foreign, FOREIGN_HINTS),
+    (List::ForeignWhy, FOREIGN_WHY),
 ];
 
 /// The lists of which a text holds a phrase.

@@ -528,25 +528,31 @@ fn without_marks(text: &str) -> &str {
     text.trim_start_matches(|c: char| !c.is_alphanumeric())
 }
 
+/// Words that open a reason in German, French, Spanish and Portuguese.
+pub(in crate::facts::lexical::sentences) const FOREIGN_WHY: &[&str] = &[
+    "damit ",
+    "weil ",
+    ", da ",
+    "denn ",
+    "parce qu",
+    " car ",
+    "afin ",
+    "pour que ",
+    "pour éviter",
+    "porque ",
+    "ya que ",
+    "para que ",
+    "para evitar",
+    "já que ",
+    "pois ",
+];
+
 /// In German, French, Spanish and Portuguese: something is made so, and why.
-pub(super) fn made_foreign(lower: &str) -> bool {
-    const WHY: &[&str] = &[
-        "damit ",
-        "weil ",
-        ", da ",
-        "denn ",
-        "parce qu",
-        " car ",
-        "afin ",
-        "pour que ",
-        "pour éviter",
-        "porque ",
-        "ya que ",
-        "para que ",
-        "para evitar",
-        "já que ",
-        "pois ",
-    ];
+pub(super) fn made_foreign(plain: &Plain<'_>) -> bool {
+    if !plain.says(List::ForeignWhy) {
+        return false;
+    }
+    let lower = plain.lower.as_str();
     const MAKES: &[&str] = &[
         "ich habe ",
         "wir haben ",
@@ -603,7 +609,7 @@ pub(super) fn made_foreign(lower: &str) -> bool {
         "quizá",
         "talvez",
     ];
-    let Some(at) = WHY.iter().filter_map(|why| lower.find(why)).min() else { return false };
+    let Some(at) = FOREIGN_WHY.iter().filter_map(|why| lower.find(why)).min() else { return false };
     let claim = lower.get(..at).unwrap_or("");
     MAKES.iter().any(|makes| claim.starts_with(makes) || claim.contains(&format!(" {makes}")))
         && !contains_any(lower, GOES_WRONG)
