@@ -583,7 +583,8 @@ impl Shell<'_, '_> {
             let beside = notebook.rsplit_once('/').map(|(directory, _)| directory);
             let directory = sorted.value(&["--output-dir"]).or(beside).filter(|_| !output.contains('/'));
             let mut path = directory.map_or_else(|| output.to_owned(), |at| format!("{at}/{output}"));
-            if sorted.value(&["--to"]) == Some("notebook") && !path.ends_with(".ipynb") {
+            if sorted.value(&["--to"]) == Some("notebook") {
+                path.truncate(path.trim_end_matches(".ipynb").len());
                 path.push_str(".ipynb");
             }
             self.push(OpKind::Write, &path, state, step);

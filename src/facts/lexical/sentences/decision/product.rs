@@ -549,10 +549,6 @@ pub(in crate::facts::lexical::sentences) const FOREIGN_WHY: &[&str] = &[
 
 /// In German, French, Spanish and Portuguese: something is made so, and why.
 pub(super) fn made_foreign(plain: &Plain<'_>) -> bool {
-    if !plain.says(List::ForeignWhy) {
-        return false;
-    }
-    let lower = plain.lower.as_str();
     const MAKES: &[&str] = &[
         "ich habe ",
         "wir haben ",
@@ -609,6 +605,10 @@ pub(super) fn made_foreign(plain: &Plain<'_>) -> bool {
         "quizá",
         "talvez",
     ];
+    if !plain.says(List::ForeignWhy) {
+        return false;
+    }
+    let lower = plain.lower.as_str();
     let Some(at) = FOREIGN_WHY.iter().filter_map(|why| lower.find(why)).min() else { return false };
     let claim = lower.get(..at).unwrap_or("");
     MAKES.iter().any(|makes| claim.starts_with(makes) || claim.contains(&format!(" {makes}")))
