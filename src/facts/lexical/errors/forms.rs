@@ -180,7 +180,7 @@ pub(super) static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// `ninja: error: ...`, `the nightly job: fatal: ...`, `npm ERR! ...`.
 pub(super) static PROGRAM: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:[$%] )?[\w./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp)(?: \S+)?: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
+        r"^(?:[$%] )?[0-9A-Za-z_./ -]{1,30}: ((?:fatal error|error|fatal|Error|ERROR|FATAL|Fatal error):? +\S.+)$|^npm (?:ERR!|error) ([^ ]+ [^ ]+ [^ ]+ [^ ]+ .+)$|^\*\*\*ERROR\*\*\* (\S.+)$|^((?:[\w./-]+: )?(?:dial (?:tcp|udp)(?: \S+)?: .+|connect: .+|[\w./-]+: (?:[^:]+: )?(?:No such file or directory|Connection (?:refused|reset by peer)|Permission denied|No space left on device|Address already in use)))$",
     )
 });
 

@@ -8,7 +8,7 @@ const PARTICIPLE_FORM: &str =
     r"\b(?:decided|chosen|settled|agreed|opted) (?:to|on|against|that|for|in favou?r|not to|upon|not|we|i)\b";
 
 /// "B it is", "so that one is out", "option 2, agreed".
-const VERDICT_FORM: &str = r"(?:^|[,;:] )(?:(?:ok|then|so|and|fine|good|right|alright|yes|great)\b,? )*(?:option )?([\w.+/-]{1,30})(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for| until)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |, as (?:agreed|decided|settled)\b|^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
+const VERDICT_FORM: &str = r"(?:^|[,;:] )(?:(?:ok|then|so|and|fine|good|right|alright|yes|great)\b,? )*(?:option )?([\w.+/-]+)(?: \w+)? it is(?:$|[.,;!])|\b(?:is|are) out(?:$|[.,;!]| whatever| then| for| until)|^(?:ok,? )?switching to \S|^(?:option \w+|\w+), agreed\b|[^s] agreed(?:$|[.!])|^agreed[,:] |, as (?:agreed|decided|settled)\b|^for [^,]{2,40},? it is `?[\w.-]+`?[.!]?$";
 
 const CONTRAST_FORM: &str = r"(?:,| und) nicht (?:(?:d(?:ie|er|as|en|em)|ein|im|in|auf|aus|mit|über|nur|per) |[a-zäöüß]+(?:$|[.,;!]))|\b(?:statt|anstatt|anstelle) \S|, sondern |\b(?:au lieu de|plutôt que|en vez de|en lugar de) |\by no (?:en|el|la|los|con|por) |\bet non (?:pas )?(?:dans|le|la|les|par|sur) |\bin place of \S|(?:,| -) not (?:the |a |an )?([\w./'`-]+)| and not (?:(?:in|on|at|by|with|from|for) \S|(?:the |an? )?[\w./~-]+(?:$|[.,;!]))|\bin favou?r of \S|\binstead(?: of \S|$|[.,;])|\brather than \S|\b(?:prefer(?:red)?|takes?|took|taking|cho(?:o)?se|picked|favou?r(?:ed)?) .+ over \S|^instead of |^rather than ";
 
