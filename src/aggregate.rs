@@ -5,7 +5,7 @@
 //! were not exercised or failed are counted, never averaged: they can neither raise nor lower a score.
 
 use crate::results::{CycleRow, RunOutput, SessionRow, SpellRow, ratio};
-use crate::stats::{Estimate, SEED, estimate, mean, paired};
+use crate::stats::{Estimate, SEED, estimate, mean, paired, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -204,6 +204,41 @@ pub struct DifferenceRow {
     pub sign_p: Option<f64>,
 }
 
+/// How a share is spread over sessions, which its mean does not tell: loss is often all or nothing.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct DistributionRow {
+    /// Profile name.
+    pub profile: String,
+    /// Strategy that was asked for.
+    pub strategy: String,
+    /// Window in tokens, `auto`, or `cycles` when it was searched for per session.
+    pub window: String,
+    /// Name of the metric, as in `summary.csv`.
+    pub metric: String,
+    /// Sessions with a value.
+    pub n: u64,
+    /// Of those, with the value 0.
+    pub none: u64,
+    /// Of those, with the value 1.
+    pub all: u64,
+    /// Mean over sessions.
+    pub mean: Option<f64>,
+    /// The lowest value.
+    pub lowest: Option<f64>,
+    /// A tenth of the sessions lies below.
+    pub p10: Option<f64>,
+    /// A quarter lies below.
+    pub p25: Option<f64>,
+    /// Half lie below.
+    pub median: Option<f64>,
+    /// Three quarters lie below.
+    pub p75: Option<f64>,
+    /// Nine tenths lie below.
+    pub p90: Option<f64>,
+    /// The highest value.
+    pub highest: Option<f64>,
+}
+
 /// What the rows of a run say together.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Aggregate {
@@ -213,6 +248,8 @@ pub struct Aggregate {
     pub differences: Vec<DifferenceRow>,
     /// By profile, window, strategy, class, age.
     pub curves: Vec<CurveRow>,
+    /// By profile, window, strategy, metric.
+    pub distributions: Vec<DistributionRow>,
 }
 
 /// A share between 0 and 1 that every session has and that is better when larger.
@@ -366,7 +403,9 @@ pub fn aggregate(output: &RunOutput) -> Aggregate {
         }
     }
     let curves = groups.iter().flat_map(curves::curves).collect();
-    Aggregate { summary, differences, curves }
+    let distributions =
+        groups.iter().flat_map(|group| Metric::ALL.map(|metric| distribution(group, metric))).collect();
+    Aggregate { summary, differences, curves, distributions }
 }
 
 /// The rows of one contender.
@@ -497,6 +536,30 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
     row.lexical_per_1000 = per_1000(row.lexical_survival, row.tokens_summary);
     row.invented_per_1000 = ratio(row.invented, row.tokens_summary_total).map(|share| share * 1_000.0);
     row
+}
+
+fn distribution(group: &Group<'_>, metric: Metric) -> DistributionRow {
+    let exercised: Vec<&SessionRow> =
+        group.sessions.iter().copied().filter(|session| counts(session)).collect();
+    let values = values(&exercised, |session| metric.of_session(session));
+    let count = |holds: fn(f64) -> bool| values.iter().filter(|value| holds(**value)).count() as u64;
+    DistributionRow {
+        profile: group.profile.to_owned(),
+        strategy: group.strategy.to_owned(),
+        window: group.window.clone(),
+        metric: metric.name().to_owned(),
+        n: values.len() as u64,
+        none: count(|value| value <= 0.0),
+        all: count(|value| value >= 1.0),
+        mean: mean(&values),
+        lowest: quantile(&values, 0.0),
+        p10: quantile(&values, 0.1),
+        p25: quantile(&values, 0.25),
+        median: quantile(&values, 0.5),
+        p75: quantile(&values, 0.75),
+        p90: quantile(&values, 0.9),
+        highest: quantile(&values, 1.0),
+    }
 }
 
 fn values(sessions: &[&SessionRow], of: impl Fn(&SessionRow) -> Option<f64>) -> Vec<f64> {

@@ -59,6 +59,7 @@ fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
         "summary": aggregate.summary,
         "differences": aggregate.differences,
         "curves": aggregate.curves,
+        "distributions": aggregate.distributions,
     });
     round(&mut document);
     let text = serde_json::to_string_pretty(&document)?;

@@ -158,3 +158,19 @@ fn windows_are_kept_apart_even_when_auto_finds_a_given_one() {
 fn nothing_gives_nothing() {
     assert_eq!(aggregate(&RunOutput::default()), Aggregate::default());
 }
+
+#[test]
+fn a_distribution_tells_what_a_mean_hides() {
+    // Half of the sessions keep no modified file, half keep all four.
+    let plans = (0..10).map(|idx| plan(&format!("s{idx}"), "structured", if idx < 5 { 0 } else { 4 }, 5));
+    let aggregate = aggregate(&output(plans.collect()));
+    let row = aggregate.distributions.iter().find(|row| row.metric == "files_modified").expect("a row");
+    assert_eq!((row.n, row.none, row.all, row.mean), (10, 5, 5, Some(0.5)));
+    assert_eq!(
+        (row.lowest, row.p25, row.median, row.p75, row.highest),
+        (Some(0.0), Some(0.0), Some(0.5), Some(1.0), Some(1.0))
+    );
+    // No session has read files at risk.
+    let row = aggregate.distributions.iter().find(|row| row.metric == "files_read").expect("a row");
+    assert_eq!((row.n, row.none, row.all, row.mean, row.median), (0, 0, 0, None, None));
+}

@@ -108,7 +108,7 @@ pub struct ReplayArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 
-    /// Write run.json and the CSV files (cycles, classes, sessions, spells, curves, summary, differences) to this directory
+    /// Write run.json and the CSV files (cycles, classes, sessions, spells, curves, summary, distributions, differences) to this directory
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 

@@ -30,12 +30,15 @@ pub const SPELLS: &str = "spells.csv";
 pub const CURVES: &str = "curves.csv";
 /// Summary rows.
 pub const SUMMARY: &str = "summary.csv";
+/// Distribution rows.
+pub const DISTRIBUTIONS: &str = "distributions.csv";
 /// Difference rows.
 pub const DIFFERENCES: &str = "differences.csv";
 /// Fact rows; only there with `--log-facts`.
 pub const FACTS: &str = "facts.csv";
 
-const ALL: [&str; 9] = [MANIFEST, CYCLES, CLASSES, SESSIONS, SPELLS, CURVES, SUMMARY, DIFFERENCES, FACTS];
+const ALL: [&str; 10] =
+    [MANIFEST, CYCLES, CLASSES, SESSIONS, SPELLS, CURVES, SUMMARY, DISTRIBUTIONS, DIFFERENCES, FACTS];
 
 /// A result directory that cannot be written or read: where, why, and what to do.
 #[derive(Debug)]
@@ -120,7 +123,7 @@ fn is_result(path: &Path, name: &str) -> bool {
     let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     let first: &[u8] = match name {
         MANIFEST => b"{",
-        SUMMARY | DIFFERENCES | CURVES => b"profile,",
+        SUMMARY | DISTRIBUTIONS | DIFFERENCES | CURVES => b"profile,",
         _ => b"session,",
     };
     read.is_ok() && (start.is_empty() || start.starts_with(first))
@@ -137,6 +140,7 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     write_file(dir, SPELLS, |out| write_csv(out, &output.spells))?;
     write_file(dir, CURVES, |out| write_csv(out, &aggregate.curves))?;
     write_file(dir, SUMMARY, |out| write_csv(out, &aggregate.summary))?;
+    write_file(dir, DISTRIBUTIONS, |out| write_csv(out, &aggregate.distributions))?;
     write_file(dir, DIFFERENCES, |out| write_csv(out, &aggregate.differences))?;
     if !output.facts.is_empty() {
         write_file(dir, FACTS, |out| write_csv(out, &output.facts))?;

@@ -51,6 +51,7 @@ fn one_thread_and_many_give_equal_bytes_and_so_do_two_runs() {
             "curves.csv",
             "cycles.csv",
             "differences.csv",
+            "distributions.csv",
             "facts.csv",
             "run.json",
             "sessions.csv",

@@ -56,7 +56,8 @@ fn a_run_is_read_back_as_it_was_written() {
     write_run(dir.path(), &output, &aggregate(&output)).unwrap();
     assert_eq!(
         listing(dir.path()),
-        [CLASSES, CURVES, CYCLES, DIFFERENCES, FACTS, MANIFEST, SESSIONS, SPELLS, SUMMARY].map(str::to_owned)
+        [CLASSES, CURVES, CYCLES, DIFFERENCES, DISTRIBUTIONS, FACTS, MANIFEST, SESSIONS, SPELLS, SUMMARY]
+            .map(str::to_owned)
     );
     assert_eq!(read_run(dir.path()).unwrap(), output);
     let manifest = fs::read_to_string(dir.path().join(MANIFEST)).unwrap();
