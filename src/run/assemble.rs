@@ -43,6 +43,14 @@ pub(super) fn assemble(
     let mut taken: FxHashMap<String, u32> = FxHashMap::default();
     let mut hashes: Vec<[u8; 32]> = Vec::new();
     let mut losses: Vec<Loss> = Vec::new();
+    let all = |rows: fn(&SessionOutcome) -> usize| -> usize {
+        outcomes.iter().flat_map(|outcome| &outcome.sessions).map(rows).sum()
+    };
+    output.cycles.reserve_exact(all(|session| session.cycles.len()));
+    output.classes.reserve_exact(all(|session| session.classes.len()));
+    output.sessions.reserve_exact(all(|session| session.sessions.len()));
+    output.spells.reserve_exact(all(|session| session.spells.len()));
+    output.facts.reserve_exact(all(|session| session.facts.len()));
     for outcome in outcomes {
         problems.extend(outcome.problems);
         match outcome.ingested {
