@@ -1,11 +1,12 @@
 //! How often a 95 % interval of the mean holds the truth, on sessions as survival makes them: some keep nothing, some
 //! keep everything, the rest lie between. `cargo bench --bench coverage`.
 //!
-//! The interval that is printed with every mean stands beside the two that were considered and not taken.
+//! The interval that is printed with every mean stands beside the two that were considered and not taken. Then the same for
+//! differences between two strategies that are equally good, most of whose sessions tie: how often a difference is seen.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use compactor::stats::{Interval, SplitMix64, bootstrap_mean, mean, quantile};
+use compactor::stats::{Interval, SplitMix64, bootstrap_mean, mean, paired, quantile};
 use rayon::prelude::*;
 
 const RUNS: u64 = 4_000;
@@ -34,13 +35,7 @@ fn main() {
     );
     for shape in &SHAPES {
         for n in [10, 20, 50, 200] {
-            let held = (0..RUNS).into_par_iter().map(|run| held(shape, n, run)).reduce(
-                || [0; 3],
-                |mut left, right| {
-                    left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
-                    left
-                },
-            );
+            let held = total((0..RUNS).into_par_iter().map(|run| held(shape, n, run)));
             let [printed, percentile, student] = held.map(|held| held as f64 / RUNS as f64);
             let name = format!(
                 "nothing {:.2}, all {:.2}, else {:.1}-{:.1}",
@@ -49,6 +44,44 @@ fn main() {
             println!("{name:<38} {n:>4} {printed:>8.3} {percentile:>11.3} {student:>10.3}");
         }
     }
+    differences();
+}
+
+/// How often two equally good strategies are told apart, of which so many sessions tie.
+fn differences() {
+    println!(
+        "\n{:<38} {:>4} {:>8} {:>11} {:>10}",
+        "no difference, of which tie", "n", "printed", "percentile", "BCa"
+    );
+    for ties in [0.4, 0.6, 0.8] {
+        for n in [10, 15, 37, 56, 200] {
+            let seen = total((0..RUNS).into_par_iter().map(|run| {
+                let mut random = SplitMix64::new(run * 1_000 + n as u64);
+                let mut uniform = || (random.next_u64() >> 11) as f64 / (1_u64 << 53) as f64;
+                // Small differences are common, large ones rare, on both sides alike.
+                let values: Vec<f64> = (0..n)
+                    .map(|_| if uniform() < ties { 0.0 } else { (uniform() * 2.0 - 1.0).powi(3) })
+                    .collect();
+                let decided = paired(&values).p.is_some_and(|p| p <= 0.05);
+                let apart =
+                    |interval: Option<Interval>| interval.is_some_and(|it| 0.0 < it.low || it.high < 0.0);
+                [decided, apart(percentile(&values, run)), apart(bootstrap_mean(&values, run))].map(u64::from)
+            }));
+            let [printed, percentile, corrected] = seen.map(|seen| seen as f64 / RUNS as f64);
+            let name = format!("{:.0} %", ties * 100.0);
+            println!("{name:<38} {n:>4} {printed:>8.3} {percentile:>11.3} {corrected:>10.3}");
+        }
+    }
+}
+
+fn total(counts: impl ParallelIterator<Item = [u64; 3]>) -> [u64; 3] {
+    counts.reduce(
+        || [0; 3],
+        |mut left, right| {
+            left.iter_mut().zip(right).for_each(|(left, right)| *left += right);
+            left
+        },
+    )
 }
 
 /// Which of the intervals of one sample hold the truth.

@@ -188,7 +188,7 @@ pub struct DifferenceRow {
     pub strategy_b: String,
     /// Mean of the per-session differences, -1 to 1.
     pub mean: Option<f64>,
-    /// Lower end of its 95 % interval; empty below 10 sessions.
+    /// Lower end of its 95 % interval by Student's t; empty below 10 sessions.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
@@ -200,8 +200,11 @@ pub struct DifferenceRow {
     pub n_b: u64,
     /// Neither is.
     pub ties: u64,
-    /// Two-sided p of the sign test; only below 10 sessions.
+    /// Two-sided p of the sign test; empty where all sessions tie.
     pub sign_p: Option<f64>,
+    /// Two-sided p of the test that decides: Student's t from 10 sessions on, the sign test below. Not corrected for
+    /// the number of comparisons.
+    pub p: Option<f64>,
 }
 
 /// How a share is spread over sessions, which its mean does not tell: loss is often all or nothing.
@@ -480,6 +483,10 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
             group.spells.push(spell);
         }
     }
+    // Resampling draws sessions by their place: the order of the files must not matter.
+    for group in &mut groups {
+        group.sessions.sort_by(|a, b| a.session.cmp(&b.session));
+    }
     let settings = &output.manifest.settings;
     let place =
         |list: &[String], name: &str| list.iter().position(|entry| entry == name).unwrap_or(list.len());
@@ -625,7 +632,7 @@ fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceR
         .iter()
         .filter_map(|session| Some(value(session)? - theirs.get(session.session.as_str())?))
         .collect();
-    let paired = paired(&differences, SEED);
+    let paired = paired(&differences);
     DifferenceRow {
         profile: first.profile.to_owned(),
         window: first.window.clone(),
@@ -640,6 +647,7 @@ fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceR
         n_b: paired.negative,
         ties: paired.ties,
         sign_p: paired.sign_p,
+        p: paired.p,
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Group;
 use crate::results::SpellRow;
-use crate::stats::{SEED, Step, bootstrap, half_life, kaplan_meier_of};
+use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, half_life, kaplan_meier_of};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -21,13 +21,15 @@ pub struct CurveRow {
     pub age: u32,
     /// Sessions with a spell of the class.
     pub n_sessions: u64,
+    /// Of those, with a spell seen for at least so many cycles.
+    pub sessions_at_risk: u64,
     /// Spells seen for at least so many cycles.
     pub at_risk: u64,
     /// Of those, lost in this one.
     pub lost: u64,
     /// Share of spells that outlast this age, 0 to 1, by Kaplan and Meier.
     pub survival: f64,
-    /// Lower end of its 95 % interval; empty below 10 sessions.
+    /// Lower end of its 95 % interval; empty where fewer than 10 sessions have a spell at risk.
     pub survival_low: Option<f64>,
     /// Upper end.
     pub survival_high: Option<f64>,
@@ -71,23 +73,28 @@ fn curve(group: &Group<'_>, class: &str, spells: &[&SpellRow]) -> Vec<CurveRow> 
     let steps = pooled(&sessions, longest, |_| 1);
     let intervals = bootstrap(sessions.len(), longest, SEED, |weights, out| {
         let steps = pooled(&sessions, longest, |at| weights.get(at).copied().unwrap_or(0));
-        for (out, step) in out.iter_mut().zip(&steps) {
-            if steps.first().is_some_and(|step| step.at_risk > 0) {
-                *out = step.survival;
-            }
+        // What nobody drawn was seen to reach, these sessions do not tell.
+        for (out, step) in out.iter_mut().zip(&steps).filter(|(_, step)| step.at_risk > 0) {
+            *out = step.survival;
         }
     });
     let half_life = half_life(&steps);
     steps
         .iter()
         .zip(intervals)
-        .map(|(step, interval)| CurveRow {
+        .map(|(step, interval)| {
+            let reached = |ends: &&Ends| ends.iter().skip(step.age as usize - 1).any(|(all, _)| *all > 0);
+            let sessions_at_risk = sessions.iter().filter(reached).count() as u64;
+            (step, interval.filter(|_| sessions_at_risk >= MIN_SESSIONS as u64), sessions_at_risk)
+        })
+        .map(|(step, interval, sessions_at_risk)| CurveRow {
             profile: group.profile.to_owned(),
             strategy: group.strategy.to_owned(),
             window: group.window.clone(),
             class: class.to_owned(),
             age: step.age,
             n_sessions: sessions.len() as u64,
+            sessions_at_risk,
             at_risk: step.at_risk,
             lost: step.lost,
             survival: step.survival,

@@ -1,6 +1,7 @@
 use super::*;
 use crate::results::Settings;
 use crate::results::files::sample::{cycle, plan, run, session};
+use crate::stats::sign_test;
 
 fn output(plans: Vec<(SessionRow, CycleRow)>) -> RunOutput {
     let (sessions, cycles) = plans.into_iter().unzip();
@@ -128,8 +129,8 @@ fn ten_sessions_have_intervals() {
     );
     assert!((mean - 0.8).abs() < 1e-12 && low < mean && mean < high && 0.7 <= low && high <= 0.9);
     let row = difference(&pooled, "structured", "emergency", "lexical_survival");
-    assert!(row.low.is_some_and(|low| 0.7 <= low) && row.sign_p.is_none());
-    assert_eq!((row.n, row.n_a), (12, 12));
+    assert!(row.low.is_some_and(|low| 0.7 <= low) && row.p.is_some_and(|p| p < 1e-6));
+    assert_eq!((row.n, row.n_a, row.sign_p), (12, 12, sign_test(12, 0)));
 }
 
 #[test]
@@ -173,4 +174,19 @@ fn a_distribution_tells_what_a_mean_hides() {
     // No session has read files at risk.
     let row = aggregate.distributions.iter().find(|row| row.metric == "files_read").expect("a row");
     assert_eq!((row.n, row.none, row.all, row.mean, row.median), (0, 0, 0, None, None));
+}
+
+#[test]
+fn the_order_of_the_files_changes_no_interval() {
+    let forward = run(12);
+    let mut backward = forward.clone();
+    backward.sessions.reverse();
+    let intervals = |output: &RunOutput| {
+        let mut rows = aggregate(output).summary;
+        rows.sort_by(|a, b| a.strategy.cmp(&b.strategy));
+        rows.into_iter()
+            .map(|row| (row.lexical_survival_low, row.structural_survival_high))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(intervals(&forward), intervals(&backward));
 }

@@ -164,7 +164,7 @@ pub enum Output {
     Table,
     /// A row per profile and strategy
     Csv,
-    /// One document: manifest, summary, differences
+    /// One document: manifest, summary, distributions, differences, curves
     Json,
 }
 

@@ -9,7 +9,7 @@ use super::rank::{JUDGED_BY, Place, places};
 use super::text::{count, fit, sanitize, thousands, width, wrap};
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
 use crate::results::{CycleRow, LossRow, Manifest, Problem, RunOutput, SessionRow};
-use crate::stats::{Estimate, MIN_SESSIONS};
+use crate::stats::{Estimate, MIN_SESSIONS, holm};
 use crate::strategy::Strategy;
 use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
@@ -145,7 +145,7 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
     let interval = if sessions < MIN_SESSIONS as u64 {
         format!("no intervals below {MIN_SESSIONS} sessions")
     } else {
-        "± half of the 95 % interval".to_owned()
+        "below a share the ends of its 95 % interval".to_owned()
     };
     let fewer = |value: Estimate| value.mean.is_some() && value.n != sessions;
     let fewer = if rows.iter().any(|row| SHOWN.iter().any(|metric| fewer(metric.of_summary(row)))) {
@@ -166,7 +166,7 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
     let level = level_with_best(rows, &places, &aggregate.differences);
     if !level.is_empty() {
         page.prose(&format!(
-            "Not told apart from the best by these sessions (5 % level): {}.",
+            "Not told apart from the best by these sessions (5 % level, corrected by Holm): {}.",
             level.join(", ")
         ));
     }
@@ -182,24 +182,26 @@ fn level_with_best(rows: &[SummaryRow], places: &[Place], differences: &[Differe
     let Some((best, _)) = judged().find(|(_, place)| matches!(place, Place::Best(_))) else {
         return Vec::new();
     };
-    let told_apart = |row: &DifferenceRow| match (row.low, row.high, row.sign_p) {
-        (Some(low), Some(high), _) => 0.0 < low || high < 0.0,
-        (_, _, Some(p)) => p <= 0.05,
-        _ => false,
-    };
-    let by_any = |row: &SummaryRow| {
-        JUDGED_BY.iter().any(|metric| {
-            differences.iter().any(|difference| {
-                let pair = (&difference.strategy_a, &difference.strategy_b);
-                (&difference.profile, &difference.window) == (&row.profile, &row.window)
-                    && difference.metric == metric.name()
-                    && (pair == (&best.strategy, &row.strategy) || pair == (&row.strategy, &best.strategy))
-                    && told_apart(difference)
-            })
+    // One family of tests: every rival against the best, by every survival that is judged by.
+    let tests: Vec<(&str, f64)> = differences
+        .iter()
+        .filter(|row| (&row.profile, &row.window) == (&best.profile, &best.window))
+        .filter(|row| JUDGED_BY.iter().any(|metric| metric.name() == row.metric))
+        .filter_map(|row| {
+            let rival = match (row.strategy_a == best.strategy, row.strategy_b == best.strategy) {
+                (true, _) => &row.strategy_b,
+                (_, true) => &row.strategy_a,
+                _ => return None,
+            };
+            Some((rival.as_str(), row.p?))
         })
+        .collect();
+    let corrected = holm(&tests.iter().map(|(_, p)| *p).collect::<Vec<_>>());
+    let told_apart = |row: &SummaryRow| {
+        tests.iter().zip(&corrected).any(|((rival, _), p)| *rival == row.strategy && *p <= 0.05)
     };
     judged()
-        .filter(|(row, place)| matches!(place, Place::Between | Place::Worst(_)) && !by_any(row))
+        .filter(|(row, place)| matches!(place, Place::Between | Place::Worst(_)) && !told_apart(row))
         .map(|(row, _)| sanitize(&row.strategy))
         .collect()
 }
@@ -281,11 +283,11 @@ fn paint_mark(line: &str, color: bool) -> String {
     line.to_owned()
 }
 
-/// Share, error, and sessions where they are not those of the block, each on a line.
+/// Share, interval, and sessions where they are not those of the block, each on a line.
 fn share(value: Estimate, sessions: u64) -> String {
     let mut cell = percent(value.mean);
     if let (Some(low), Some(high)) = (value.low, value.high) {
-        cell += &format!("\n±{:.1}", (high - low) * 50.0);
+        cell += &format!("\n{:.0}-{:.0}", low * 100.0, high * 100.0);
     }
     if value.mean.is_some() && value.n != sessions {
         cell += &format!("\nn {}", value.n);

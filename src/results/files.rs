@@ -6,8 +6,9 @@
 //! a spreadsheet would run as a formula get a leading `'`, which reading takes away again.
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
-use super::{CycleRow, Manifest, RunOutput, SCHEMA_VERSION};
-use crate::aggregate::Aggregate;
+use super::{ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow};
+use crate::aggregate::curves::CurveRow;
+use crate::aggregate::{Aggregate, DifferenceRow, DistributionRow, SummaryRow};
 use serde::Serialize;
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
@@ -121,12 +122,24 @@ pub fn prepare(dir: &Path) -> Result<(), FilesError> {
 fn is_result(path: &Path, name: &str) -> bool {
     let mut start = Vec::new();
     let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
-    let first: &[u8] = match name {
-        MANIFEST => b"{",
-        SUMMARY | DISTRIBUTIONS | DIFFERENCES | CURVES => b"profile,",
-        _ => b"session,",
+    let first = match name {
+        MANIFEST => "{".to_owned(),
+        CYCLES => begins::<CycleRow>(),
+        CLASSES => begins::<ClassRow>(),
+        SESSIONS => begins::<SessionRow>(),
+        SPELLS => begins::<SpellRow>(),
+        CURVES => begins::<CurveRow>(),
+        SUMMARY => begins::<SummaryRow>(),
+        DISTRIBUTIONS => begins::<DistributionRow>(),
+        DIFFERENCES => begins::<DifferenceRow>(),
+        _ => begins::<FactRow>(),
     };
-    read.is_ok() && (start.is_empty() || start.starts_with(first))
+    read.is_ok() && (start.is_empty() || start.starts_with(first.as_bytes()))
+}
+
+/// The first columns of a header, which no version changes.
+fn begins<T: DeserializeOwned>() -> String {
+    columns::<T>().get(..3).unwrap_or_default().join(",")
 }
 
 /// Writes a run to `dir`, replacing an earlier one. `facts.csv` is there only when there are fact rows.

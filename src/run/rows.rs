@@ -115,6 +115,9 @@ impl Scene<'_> {
             fallback_reason: match used {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
                 None if self.plan.strategy == Strategy::None => String::new(),
+                None if trace.cut.cut <= trace.cut.from => {
+                    "no message can leave: one unit alone fills the window".to_owned()
+                }
                 None => format!("a budget of {budget} tokens holds no text"),
             },
             window: self.plan.window,

@@ -109,6 +109,36 @@ fn two_hundred_sessions_cover_the_truth_as_often_as_the_interval_says() {
 }
 
 #[test]
+fn student_quantiles_are_those_of_the_table() {
+    for (freedom, t) in [(1.0, 12.706_2), (9.0, 2.262_2), (19.0, 2.093_0), (36.0, 2.028_1), (199.0, 1.972_0)]
+    {
+        assert!((student_quantile(freedom) - t).abs() < 1e-4, "{freedom}");
+        assert!((student_p(t, freedom) - 0.05).abs() < 1e-5, "{freedom}");
+    }
+    assert!(close(student_p(0.0, 7.0), 1.0) && student_p(40.0, 30.0) < 1e-20);
+}
+
+#[test]
+fn a_few_sessions_on_one_side_are_no_difference() {
+    // All others tie: the sign test of three says p = 0.25.
+    for n in [13, 20, 56] {
+        let mut differences = vec![0.0; n];
+        differences[..3].copy_from_slice(&[-0.02, -0.03, -0.04]);
+        let paired = paired(&differences);
+        assert!(paired.p.is_some_and(|p| p > 0.05), "{paired:?}");
+        assert!(paired.difference.high.is_some_and(|high| high > 0.0), "{paired:?}");
+        assert_eq!(paired.sign_p, Some(0.25));
+    }
+}
+
+#[test]
+fn half_lives_take_an_exact_half() {
+    // Of ten lives two, one and two end: five outlast the third round.
+    let curve = kaplan_meier_of(&[(2, 2), (1, 1), (2, 2), (5, 0)]);
+    assert_eq!(half_life(&curve), Some(3));
+}
+
+#[test]
 fn normal_quantiles_are_those_of_the_table() {
     for (share, z) in
         [(0.5, 0.0), (0.025, -1.959_964), (0.975, 1.959_964), (0.841_345, 1.0), (0.001, -3.090_232)]
@@ -119,19 +149,19 @@ fn normal_quantiles_are_those_of_the_table() {
 
 #[test]
 fn a_run_against_itself_differs_by_exactly_nothing() {
-    let same = paired(&[0.0; 12], SEED);
+    let same = paired(&[0.0; 12]);
     assert_eq!(same.difference, Estimate { mean: Some(0.0), low: Some(0.0), high: Some(0.0), n: 12 });
     assert_eq!((same.positive, same.negative, same.ties, same.sign_p), (0, 0, 12, None));
 }
 
 #[test]
 fn paired_sessions_are_counted_by_sign_and_noise_is_a_tie() {
-    let few = paired(&[0.25, 0.5, -0.25, 1e-16, 0.1 + 0.2 - 0.3], SEED);
+    let few = paired(&[0.25, 0.5, -0.25, 1e-16, 0.1 + 0.2 - 0.3]);
     assert_eq!((few.positive, few.negative, few.ties), (2, 1, 2));
     assert_eq!(few.difference.mean, Some(0.1));
     assert_eq!((few.difference.low, few.sign_p), (None, Some(1.0)));
-    let many = paired(&[0.25; 10], SEED);
-    assert_eq!((many.positive, many.sign_p), (10, None));
+    let many = paired(&[0.25; 10]);
+    assert_eq!((many.positive, many.sign_p, many.p), (10, Some(0.001_953_125), Some(0.0)));
     assert_eq!(many.difference.low, Some(0.25));
 }
 

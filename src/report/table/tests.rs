@@ -99,7 +99,7 @@ fn color_only_repeats_the_words() {
 
 #[test]
 fn a_lead_that_may_be_chance_is_called_so() {
-    let level = "Not told apart from the best by these sessions (5 % level): ";
+    let level = "Not told apart from the best by these sessions (5 % level, corrected by Holm): ";
     let of = |output: &RunOutput| {
         let page = rendered(output, 140);
         page.lines().find_map(|line| Some(line.strip_prefix(level)?.to_owned()))

@@ -84,7 +84,7 @@ fn a_header_stands_there_without_rows() {
     assert_eq!(csv_text::<ClassRow>(&[]).lines().count(), 1);
     assert_eq!(
         csv_text::<DifferenceRow>(&[]),
-        "profile,window,metric,strategy_a,strategy_b,mean,low,high,n,n_a,n_b,ties,sign_p\n"
+        "profile,window,metric,strategy_a,strategy_b,mean,low,high,n,n_a,n_b,ties,sign_p,p\n"
     );
     assert_eq!(columns::<CycleRow>().first(), Some(&"session"));
     assert_eq!(columns::<CycleRow>().last(), Some(&"error"));
