@@ -189,3 +189,14 @@ fn a_profile_file_changes_the_policy() {
     let text = std::fs::read_to_string(sandbox.path("out/summary.csv")).expect("summary");
     assert!(text.contains("\nstandard,structured") && text.contains("\nmine,structured"), "{text}");
 }
+
+#[test]
+fn results_among_the_logs_are_no_logs() {
+    let sandbox = Sandbox::new();
+    let log = std::fs::read(fixture("pi/v1-linkprobe-timeouts-retries.jsonl")).expect("a fixture");
+    sandbox.file("in/a.jsonl", log);
+    for _ in 0..2 {
+        let ran = sandbox.run(&["replay", "in", "--out", "in/results", "-q"]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    }
+}
