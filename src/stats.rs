@@ -342,15 +342,6 @@ pub fn sign_test(positive: u64, negative: u64) -> Option<f64> {
     Some((2.0 * tail * half_to_n).min(1.0))
 }
 
-/// One observed life: how long, and whether it ended by itself or only the observation did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Spell {
-    /// Rounds from its beginning to its end, counted from 1: what does not outlive its first round has 1.
-    pub age: u32,
-    /// It ended in the last of them; else it was still alive when observation ended (censored).
-    pub lost: bool,
-}
-
 /// One step of a survival curve.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Step {
@@ -364,22 +355,9 @@ pub struct Step {
     pub survival: f64,
 }
 
-/// Survival by age (Kaplan and Meier 1958), one step for each age from 1 to the longest life observed.
-pub fn kaplan_meier(spells: &[Spell]) -> Vec<Step> {
-    let longest = spells.iter().map(|spell| spell.age).max().unwrap_or(0);
-    let mut ended = vec![(0, 0); longest as usize];
-    for spell in spells {
-        if let Some((all, lost)) = (spell.age as usize).checked_sub(1).and_then(|at| ended.get_mut(at)) {
-            *all += 1;
-            *lost += u64::from(spell.lost);
-        }
-    }
-    kaplan_meier_of(&ended)
-}
-
-/// The same from counts: for each age from 1, the lives that ended at it in any way, and of those the ones that ended by
-/// themselves.
-pub fn kaplan_meier_of(ended: &[(u64, u64)]) -> Vec<Step> {
+/// Survival by age (Kaplan and Meier 1958). For each age from 1: the lives that were last seen at it, lost or not
+/// (censored), and of those the ones that were lost. What does not outlive its first round has age 1.
+pub fn kaplan_meier(ended: &[(u64, u64)]) -> Vec<Step> {
     let mut at_risk: u64 = ended.iter().map(|(all, _)| all).sum();
     let mut survival = 1.0;
     (1..)

@@ -2,7 +2,7 @@
 
 use super::Group;
 use crate::results::SpellRow;
-use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, half_life, kaplan_meier_of};
+use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, half_life, kaplan_meier};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -115,7 +115,7 @@ fn pooled(sessions: &[Ends], longest: usize, weight: impl Fn(usize) -> u32) -> V
             *lost += weight * more_lost;
         }
     }
-    kaplan_meier_of(&ends)
+    kaplan_meier(&ends)
 }
 
 #[cfg(test)]

@@ -134,7 +134,7 @@ fn a_few_sessions_on_one_side_are_no_difference() {
 #[test]
 fn half_lives_take_an_exact_half() {
     // Of ten lives two, one and two end: five outlast the third round.
-    let curve = kaplan_meier_of(&[(2, 2), (1, 1), (2, 2), (5, 0)]);
+    let curve = kaplan_meier(&[(2, 2), (1, 1), (2, 2), (5, 0)]);
     assert_eq!(half_life(&curve), Some(3));
 }
 
@@ -165,8 +165,11 @@ fn paired_sessions_are_counted_by_sign_and_noise_is_a_tie() {
     assert_eq!(many.difference.low, Some(0.25));
 }
 
-fn spells(lives: &[(u32, bool)]) -> Vec<Spell> {
-    lives.iter().map(|(age, lost)| Spell { age: *age, lost: *lost }).collect()
+/// Lives by age and whether they were lost, counted by age.
+fn ended(lives: &[(u32, bool)]) -> Vec<(u64, u64)> {
+    let longest = lives.iter().map(|life| life.0).max().unwrap_or(0);
+    let at = |age| lives.iter().filter(move |life| life.0 == age);
+    (1..=longest).map(|age| (at(age).count() as u64, at(age).filter(|life| life.1).count() as u64)).collect()
 }
 
 #[test]
@@ -195,7 +198,7 @@ fn survival_curves_match_a_textbook() {
         (34, false),
         (35, false),
     ];
-    let curve = kaplan_meier(&spells(&lives));
+    let curve = kaplan_meier(&ended(&lives));
     for (age, at_risk, survival) in [
         (5, 21, 1.0),
         (6, 21, 0.857),
@@ -218,9 +221,9 @@ fn survival_curves_match_a_textbook() {
 fn curves_of_nothing_of_the_lost_and_of_the_living() {
     assert_eq!(kaplan_meier(&[]), []);
     assert_eq!(half_life(&[]), None);
-    let lost = kaplan_meier(&spells(&[(1, true), (1, true)]));
+    let lost = kaplan_meier(&ended(&[(1, true), (1, true)]));
     assert_eq!(lost, [Step { age: 1, at_risk: 2, lost: 2, survival: 0.0 }]);
-    let living = kaplan_meier(&spells(&[(3, false), (1, false)]));
+    let living = kaplan_meier(&ended(&[(3, false), (1, false)]));
     assert_eq!(
         living.iter().map(|step| (step.at_risk, step.survival)).collect::<Vec<_>>(),
         [(2, 1.0), (1, 1.0), (1, 1.0)]
@@ -259,7 +262,7 @@ proptest! {
 
     #[test]
     fn a_curve_falls_and_counts_every_life(lives in prop::collection::vec((1_u32..9, any::<bool>()), 0..40)) {
-        let curve = kaplan_meier(&spells(&lives));
+        let curve = kaplan_meier(&ended(&lives));
         prop_assert_eq!(curve.iter().map(|step| step.lost).sum::<u64>(), lives.iter().filter(|life| life.1).count() as u64);
         prop_assert!(curve.windows(2).all(|pair| pair[1].survival <= pair[0].survival && pair[1].at_risk <= pair[0].at_risk));
         if lives.iter().all(|life| life.1) {

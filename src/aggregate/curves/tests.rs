@@ -1,21 +1,7 @@
 use super::*;
 use crate::aggregate::aggregate;
-use crate::results::files::sample::session;
+use crate::results::files::sample::{session, spell};
 use crate::results::{RunOutput, SessionRow};
-
-fn spell(session: &SessionRow, class: &str, age: u32, lost: u64, censored: u64) -> SpellRow {
-    SpellRow {
-        session: session.session.clone(),
-        profile: session.profile.clone(),
-        strategy: session.strategy.clone(),
-        window: session.window,
-        kind: if class == "value" { "lexical" } else { "structural" }.to_owned(),
-        class: class.to_owned(),
-        age,
-        lost,
-        censored,
-    }
-}
 
 /// A run of sessions that all have these spells of a class.
 fn run(sessions: usize, spells: &[(&str, u32, u64, u64)]) -> Vec<CurveRow> {

@@ -71,6 +71,21 @@ pub(crate) fn plan(id: &str, strategy: &str, kept: u64, lexical: u64) -> (Sessio
     (session, cycle)
 }
 
+/// Spells of a session that ended at one age; values are lexical, all else structural.
+pub(crate) fn spell(session: &SessionRow, class: &str, age: u32, lost: u64, censored: u64) -> SpellRow {
+    SpellRow {
+        session: session.session.clone(),
+        profile: session.profile.clone(),
+        strategy: session.strategy.clone(),
+        window: session.window,
+        kind: if class == "value" { "lexical" } else { "structural" }.to_owned(),
+        class: class.to_owned(),
+        age,
+        lost,
+        censored,
+    }
+}
+
 /// A run of `n` sessions under four strategies, of which structured is best and emergency keeps nothing lexical; one
 /// more session is too short.
 pub(crate) fn run(n: usize) -> RunOutput {
@@ -84,21 +99,10 @@ pub(crate) fn run(n: usize) -> RunOutput {
             ("emergency", 0, 0),
         ] {
             let (session, cycle) = plan(&format!("s{idx:02}"), strategy, kept, lexical);
-            let spell = |class: &str, age, lost, censored| SpellRow {
-                session: session.session.clone(),
-                profile: session.profile.clone(),
-                strategy: strategy.to_owned(),
-                window: session.window,
-                kind: if class == "value" { "lexical" } else { "structural" }.to_owned(),
-                class: class.to_owned(),
-                age,
-                lost,
-                censored,
-            };
-            output.spells.push(spell("file.modified", 1, 4 - kept, kept));
-            output.spells.push(spell("value", 1, 10 - lexical, 0));
+            output.spells.push(spell(&session, "file.modified", 1, 4 - kept, kept));
+            output.spells.push(spell(&session, "value", 1, 10 - lexical, 0));
             if lexical > 0 {
-                output.spells.push(spell("value", 2, lexical - 4, 4));
+                output.spells.push(spell(&session, "value", 2, lexical - 4, 4));
             }
             output.sessions.push(session);
             output.cycles.push(cycle);

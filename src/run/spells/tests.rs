@@ -1,38 +1,18 @@
 use super::*;
-use crate::facts::{FactId, Match};
+use crate::facts::Match;
 use crate::score::Location;
-use crate::transcript::{Message, Origin, Part, Role, Text, Transcript};
+use crate::testing::transcript;
 
 /// A session of ten messages in which the user names a limit in those given.
 fn session(mentions: &[usize]) -> FactSet {
-    let messages = (0..10).map(|at| Message {
-        role: Role::User,
-        parts: vec![Part::Text(Text {
-            text: if mentions.contains(&at) {
-                "The upload limit is 7 MB".to_owned()
-            } else {
-                format!("{at} and on")
-            },
-            injected: false,
-        })],
-        line: at as u32 + 1,
-        cwd: None,
-        usage: None,
-        lines: Vec::new(),
-    });
-    let transcript = Transcript {
-        id: "t".to_owned(),
-        origin: Origin::Main,
-        messages: messages.collect(),
-        links: Vec::new(),
-        recorded: Vec::new(),
-        model: None,
-        context_window: None,
-        tool_schema: None,
-        starts_compacted: false,
-        starts_midway: false,
+    let line = |at: usize| {
+        if mentions.contains(&at) {
+            "U: The upload limit is 7 MB".to_owned()
+        } else {
+            format!("U: {at} and on")
+        }
     };
-    FactSet::extract(&transcript, &[])
+    FactSet::extract(&transcript(&(0..10).map(line).collect::<Vec<_>>().join("\n")), &[])
 }
 
 /// What becomes of the limit in cycles before messages 2, 4, 6 and 8: `p` at risk and present, `a` at risk and absent,
@@ -76,7 +56,6 @@ fn check(mentions: &[usize], fates: &str, ends: &str, ages: &str) {
         .map(|((_, age), ends)| format!("{age}:{}/{}", ends.lost, ends.censored))
         .collect();
     assert_eq!((ended.join(" ").as_str(), seen.join(" ").as_str()), (ends, ages), "{mentions:?} {fates}");
-    assert_eq!(id, FactId(id.0));
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use super::super::super::Author;
 use super::super::fences;
-use super::forms::{LINT, PYTEST, REASON};
+use super::forms::{LINT, PYTEST, REASON, TELLING};
 use super::{
     Found, captures, classed, hinted_lines, in_output, is_total, merge, named, raised, read_line, strip_ansi,
     strong, test, whole,
@@ -78,17 +78,6 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
 
 /// "`IslandTest.WakesOnContact` fails": a test that somebody says is failing.
 fn told_test(line: &str) -> Option<Found> {
-    const TELLING: &[&str] = &[
-        "` fails",
-        "` failed",
-        "` is red",
-        "`, red",
-        "` is failing",
-        "` still fails",
-        "` schlägt",
-        "` échoue",
-        "` falla",
-    ];
     if !line.contains("` ") && !line.contains("`, red") {
         return None;
     }
