@@ -105,6 +105,26 @@ pub struct SummaryRow {
     pub facts_in_summary: u64,
     /// Facts at risk, over all exercised cycles.
     pub facts_at_risk: u64,
+    /// Needed at-risk facts present in the summary, 0 to 1: macro mean, biased cycles left out.
+    pub needed_survival: Option<f64>,
+    /// Lower end of its interval.
+    pub needed_survival_low: Option<f64>,
+    /// Upper end of its interval.
+    pub needed_survival_high: Option<f64>,
+    /// Sessions with a value.
+    pub needed_survival_n: u64,
+    /// `facts_needed_in_summary / facts_needed`.
+    pub needed_survival_micro: Option<f64>,
+    /// Needed facts in summaries, over all exercised cycles that are not biased.
+    pub facts_needed_in_summary: u64,
+    /// Needed facts at risk, over the same.
+    pub facts_needed: u64,
+    /// Exercised cycles whose needed facts are biased.
+    pub needed_biased: u64,
+    /// Predicted re-reads, over all exercised cycles that are not biased.
+    pub predicted_rereads: u64,
+    /// Their tokens.
+    pub predicted_reread_tokens: u64,
     /// Facts present anywhere in the context, 0 to 1: macro mean.
     pub context_survival: Option<f64>,
     /// Lower end of its interval.
@@ -268,14 +288,23 @@ pub enum Metric {
     Lexical,
     /// All facts in the summary.
     Summary,
+    /// Needed facts in the summary.
+    Needed,
     /// All facts in the context.
     Context,
 }
 
 impl Metric {
     /// All of them, in column order.
-    pub const ALL: [Self; 6] =
-        [Self::FilesModified, Self::FilesRead, Self::Structural, Self::Lexical, Self::Summary, Self::Context];
+    pub const ALL: [Self; 7] = [
+        Self::FilesModified,
+        Self::FilesRead,
+        Self::Structural,
+        Self::Lexical,
+        Self::Summary,
+        Self::Needed,
+        Self::Context,
+    ];
 
     /// Its column.
     pub fn name(self) -> &'static str {
@@ -285,6 +314,7 @@ impl Metric {
             Self::Structural => "structural_survival",
             Self::Lexical => "lexical_survival",
             Self::Summary => "summary_survival",
+            Self::Needed => "needed_survival",
             Self::Context => "context_survival",
         }
     }
@@ -297,6 +327,7 @@ impl Metric {
             Self::Structural => row.structural_survival,
             Self::Lexical => row.lexical_survival,
             Self::Summary => row.summary_survival,
+            Self::Needed => row.needed_survival,
             Self::Context => row.context_survival,
         }
     }
@@ -325,6 +356,12 @@ impl Metric {
                 row.summary_survival_low,
                 row.summary_survival_high,
                 row.summary_survival_n,
+            ),
+            Self::Needed => (
+                row.needed_survival,
+                row.needed_survival_low,
+                row.needed_survival_high,
+                row.needed_survival_n,
             ),
             Self::Context => (
                 row.context_survival,
@@ -367,6 +404,12 @@ impl Metric {
                 &mut row.summary_survival_low,
                 &mut row.summary_survival_high,
                 &mut row.summary_survival_n,
+            ),
+            Self::Needed => (
+                &mut row.needed_survival,
+                &mut row.needed_survival_low,
+                &mut row.needed_survival_high,
+                &mut row.needed_survival_n,
             ),
             Self::Context => (
                 &mut row.context_survival,
@@ -538,6 +581,7 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
     row.structural_survival_micro = ratio(row.structural_in_summary, row.structural_at_risk);
     row.lexical_survival_micro = ratio(row.lexical_in_summary, row.lexical_at_risk);
     row.summary_survival_micro = ratio(row.facts_in_summary, row.facts_at_risk);
+    row.needed_survival_micro = ratio(row.facts_needed_in_summary, row.facts_needed);
     row.context_survival_micro = ratio(row.facts_in_context, row.facts_total);
     row.structural_per_1000 = per_1000(row.structural_survival, row.tokens_summary);
     row.lexical_per_1000 = per_1000(row.lexical_survival, row.tokens_summary);
@@ -615,6 +659,14 @@ fn add_survival(row: &mut SummaryRow, cycle: &CycleRow) {
     row.facts_at_risk += cycle.facts_at_risk;
     row.facts_in_context += cycle.facts_in_context;
     row.facts_total += cycle.facts_total;
+    if cycle.needed_biased {
+        row.needed_biased += 1;
+    } else {
+        row.facts_needed_in_summary += cycle.facts_needed_in_summary;
+        row.facts_needed += cycle.facts_needed;
+        row.predicted_rereads += cycle.predicted_rereads;
+        row.predicted_reread_tokens += cycle.predicted_reread_tokens;
+    }
     row.tokens_summary_total += cycle.tokens_summary;
     row.invented += cycle.invented;
     row.stale += cycle.stale;

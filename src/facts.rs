@@ -28,8 +28,8 @@ mod supersede;
 
 use crate::fileops::{CallEffect, TodoState, ToolKind};
 use crate::matching;
-use crate::transcript::{MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
-pub use files::{FileEntry, Ledger};
+use crate::transcript::{Message, MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
+pub use files::{FileEntry, FileUse, Ledger, UseKind};
 use find::Lookup;
 pub use find::{Found, Match};
 use rustc_hash::FxHashMap;
@@ -205,6 +205,8 @@ pub struct FactSet {
     pub facts: Vec<Fact>,
     /// The file ledger.
     pub ledger: Ledger,
+    /// Who speaks in each message of the session.
+    authors: Vec<Author>,
     lookup: Lookup,
 }
 
@@ -323,7 +325,8 @@ impl FactSet {
         let mut lookup = Lookup::new(transcript, &facts, &forms, &ledger);
         let scratch = mention(transcript, &mut facts, &lookup);
         lookup.learn(scratch);
-        Self { facts, ledger, lookup }
+        let authors = transcript.messages.iter().map(speaker).collect();
+        Self { facts, ledger, authors, lookup }
     }
 
     /// The fact with an id.
@@ -356,9 +359,36 @@ impl FactSet {
         self.lookup.find(text, prefix_end, Some(&self.facts))
     }
 
+    /// Who brings a fact up first in messages `from..to`; `None` when nobody does.
+    pub fn next_mention(
+        &self,
+        fact: &Fact,
+        from: MessageIdx,
+        to: MessageIdx,
+    ) -> Option<(MessageIdx, Author)> {
+        let next = fact.mentions.partition_point(|at| *at < from);
+        let at = fact.mentions.get(next).copied().filter(|at| *at < to)?;
+        Some((at, *self.authors.get(at.get())?))
+    }
+
     /// Ids of all facts, in order.
     pub fn ids(&self) -> impl Iterator<Item = FactId> + use<> {
         (0..self.facts.len() as u32).map(FactId)
+    }
+}
+
+/// Who speaks in a message. A result inside a reply is the model's: it stands behind the call that asked for it.
+fn speaker(message: &Message) -> Author {
+    match message.role {
+        Role::Assistant => Author::Agent,
+        Role::Tool => Author::Tool,
+        Role::System => Author::User,
+        Role::User => {
+            let observed = message.parts.iter().any(|part| {
+                matches!(part, Part::Text(text) if text.injected && text.text.starts_with(OBSERVATION))
+            });
+            if observed { Author::Tool } else { Author::User }
+        }
     }
 }
 

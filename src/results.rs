@@ -9,7 +9,7 @@ use std::borrow::Cow;
 pub mod files;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const SCHEMA_VERSION: u32 = 3;
 
 /// Version of the rules that decide whether a fact is present; results of different versions never mix.
 pub const SCORER_VERSION: u32 = 1;
@@ -113,6 +113,43 @@ pub struct CycleRow {
     pub label_only: u64,
     /// At-risk paths that stand only as a spelling several files share.
     pub ambiguous: u64,
+    /// At-risk facts that the agent brings up in its next 50 tool calls.
+    pub facts_used: u64,
+    /// At-risk facts that a person or the harness says again there.
+    pub facts_resupplied: u64,
+    /// At-risk facts that a tool result shows again there.
+    pub facts_refetched: u64,
+    /// Needed facts: the used ones (structural, identifiers, values, errors), constraints and the open request at risk.
+    pub facts_needed: u64,
+    /// Of those, present in the summary.
+    pub facts_needed_in_summary: u64,
+    /// `facts_needed_in_summary / facts_needed`.
+    pub needed_survival: Option<f64>,
+    /// The log itself was compacted within the 50 calls: what was needed is not told truly, and counts in no mean.
+    pub needed_biased: bool,
+    /// The same to the end of the log: used.
+    pub facts_used_to_end: u64,
+    /// Said again.
+    pub facts_resupplied_to_end: u64,
+    /// Shown again.
+    pub facts_refetched_to_end: u64,
+    /// Needed.
+    pub facts_needed_to_end: u64,
+    /// Of those, present in the summary.
+    pub facts_needed_in_summary_to_end: u64,
+    /// `facts_needed_in_summary_to_end / facts_needed_to_end`.
+    pub needed_survival_to_end: Option<f64>,
+    /// The log itself was compacted somewhere behind the cycle.
+    pub needed_biased_to_end: bool,
+    /// Files whose content left the context and which the original agent edited within the 50 calls without reading
+    /// them again: with this context it would have to.
+    pub predicted_rereads: u64,
+    /// Tokens of that content.
+    pub predicted_reread_tokens: u64,
+    /// Files whose content left the context and which the original agent did read again within the 50 calls.
+    pub rereads: u64,
+    /// Tokens of what it read.
+    pub reread_tokens: u64,
     /// Live modified, created or renamed files at risk.
     pub files_modified_total: u64,
     /// Of those, in the summary's text or metadata.
@@ -220,6 +257,12 @@ pub struct ClassRow {
     pub in_summary: u64,
     /// `in_summary / at_risk`.
     pub summary_survival: Option<f64>,
+    /// Of those at risk, needed by the work of the next 50 tool calls.
+    pub needed: u64,
+    /// Of those needed, in the summary.
+    pub needed_in_summary: u64,
+    /// `needed_in_summary / needed`.
+    pub needed_survival: Option<f64>,
 }
 
 /// Spells of one class in one replay that ended at one age: how long facts last once only generated text holds them.
@@ -280,6 +323,12 @@ pub struct FactRow {
     pub tier: Cow<'static, str>,
     /// Mentions in the log after this cycle.
     pub mentions_later: u64,
+    /// How an at-risk fact comes back in the next 50 tool calls: `used`, `resupplied`, `refetched`, or not at all.
+    pub need: Cow<'static, str>,
+    /// The same to the end of the log.
+    pub need_to_end: Cow<'static, str>,
+    /// The work of the next 50 tool calls needs it, and no kept message has it.
+    pub needed: bool,
     /// Cycles since only generated text could hold it, this one included; empty while something else does, and after
     /// its loss.
     pub age: Option<u32>,
@@ -332,6 +381,14 @@ pub struct SessionRow {
     pub summary_survival_last: Option<f64>,
     /// Mean over cycles of `context_survival`.
     pub context_survival: Option<f64>,
+    /// Mean over cycles of `needed_survival`, without biased ones.
+    pub needed_survival: Option<f64>,
+    /// Cycles whose needed facts are biased.
+    pub needed_biased: u64,
+    /// Predicted re-reads, over all cycles.
+    pub predicted_rereads: u64,
+    /// Their tokens.
+    pub predicted_reread_tokens: u64,
     /// Mean over cycles of `files_modified_kept / files_modified_total`.
     pub files_modified: Option<f64>,
     /// Mean over cycles of `files_read_kept / files_read_total`.
@@ -418,6 +475,8 @@ pub struct Settings {
     pub schedule: String,
     /// `grow` or `repeat`.
     pub mode: String,
+    /// Tool calls after a compaction that tell which facts were needed.
+    pub horizon_calls: u64,
     /// Tokenizer.
     pub tokenizer: String,
     /// Summarizer.

@@ -13,9 +13,11 @@ use rustc_hash::FxHashSet;
 pub mod invariants;
 pub mod invented;
 pub mod lists;
+pub mod needed;
 
 use invariants::Broken;
 use invented::Occurrences;
+use needed::{Comeback, Need};
 
 /// Where a fact stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -58,6 +60,12 @@ pub struct Fate {
     pub tier: Match,
     /// No kept message or kept part of a clipped one mentions it.
     pub at_risk: bool,
+    /// How it comes back up to the horizon; told of at-risk facts only.
+    pub need: Need,
+    /// How it comes back to the end of the log.
+    pub need_to_end: Need,
+    /// The work after the cycle needs it, by what happens up to the horizon.
+    pub needed: bool,
 }
 
 /// Counts of one part of the facts.
@@ -69,6 +77,10 @@ pub struct Tally {
     pub at_risk: u64,
     /// Of those at risk, present in the generated text.
     pub in_summary: u64,
+    /// Of those at risk, needed by the work up to the horizon; told by class only.
+    pub needed: u64,
+    /// Of those needed, present in the generated text.
+    pub needed_kept: u64,
 }
 
 /// Files of one state: live, at risk, kept.
@@ -129,6 +141,10 @@ pub struct CycleScore {
     pub invented: u64,
     /// Superseded facts that stand in the context while their successors do not.
     pub stale: u64,
+    /// What the work came back to, up to the horizon.
+    pub near: Comeback,
+    /// What it came back to, to the end of the log.
+    pub to_end: Comeback,
     /// Hard invariants.
     pub broken: Broken,
 }
@@ -177,6 +193,11 @@ impl<'a> Scorer<'a> {
         let mut score = CycleScore::default();
         let mut classes: Vec<Tally> = vec![Tally::default(); FactClass::ALL.len()];
         let metadata = cycle.metadata.map(PathSet::new);
+        let open_request = needed::open_request(self.facts, cycle.prefix_end);
+        let log_end = MessageIdx::new(self.transcript.messages.len());
+        let horizon = needed::horizon(self.transcript, cycle.prefix_end);
+        score.near.biased = needed::is_biased(self.transcript, cycle.prefix_end, horizon);
+        score.to_end.biased = needed::is_biased(self.transcript, cycle.prefix_end, log_end);
         for (index, fact) in self.facts.facts.iter().enumerate() {
             let id = FactId(index as u32);
             if fact.birth >= cycle.prefix_end {
@@ -240,7 +261,20 @@ impl<'a> Scorer<'a> {
                     files.kept += u64::from(present || listed);
                 }
             }
-            score.fates.push(Fate { id, class, location, tier, at_risk });
+            let (need, need_to_end, needed) = (Need::Unused, Need::Unused, false);
+            let mut fate = Fate { id, class, location, tier, at_risk, need, need_to_end, needed };
+            if at_risk {
+                fate.need = Need::of(self.facts, fact, cycle.prefix_end, horizon);
+                fate.need_to_end = Need::of(self.facts, fact, cycle.prefix_end, log_end);
+                fate.needed = needed::is_needed(&fate, fate.need, open_request);
+                score.near.count(&fate, fate.need, open_request);
+                score.to_end.count(&fate, fate.need_to_end, open_request);
+                if let Some(tally) = classes.get_mut(class as usize).filter(|_| fate.needed) {
+                    tally.needed += 1;
+                    tally.needed_kept += u64::from(present);
+                }
+            }
+            score.fates.push(fate);
         }
         score.stale = self.stale(&in_summary, &kept, cycle.prefix_end);
         score.classes =

@@ -1,6 +1,7 @@
 //! Terse transcripts for tests: one message a line.
 //!
 //! `S: text`, `U: text`, `U*: injected text`, `A: text`, `A{a,b}: text` (calls of tool `t` with ids a and b),
+//! `A{a=Read /x.rs}: text` (a call of a named tool; what follows is its command for `Bash`, else its file),
 //! `T(a): text` (result of the oldest unanswered call with id a), `T!(a): text` (a failed one). `text x100` at the end
 //! of a line repeats the word before it a hundred times.
 
@@ -41,11 +42,14 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
             if let Some(ids) = head.split(['{', '}']).nth(1) {
                 for id in ids.split(',') {
                     links.push(Link { call: at(parts.len()), result: None });
-                    parts.push(Part::Call(ToolCall {
-                        id: id.to_owned(),
-                        name: "t".to_owned(),
-                        arguments: "{}".to_owned(),
-                    }));
+                    let (id, tool) = id.split_once('=').unwrap_or((id, "t"));
+                    let (name, argument) = tool.split_once(' ').unwrap_or((tool, ""));
+                    let arguments = match name {
+                        "t" => "{}".to_owned(),
+                        "Bash" => format!("{{\"command\":{argument:?}}}"),
+                        _ => format!("{{\"file_path\":{argument:?}}}"),
+                    };
+                    parts.push(Part::Call(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }));
                 }
             }
         }

@@ -213,18 +213,43 @@ pub struct Link {
 }
 
 /// A compaction that the log already holds; set aside for the audit, never a message of a replay.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Recorded {
     /// It happened before this message of the transcript (equals the message count when at the end).
     pub before: MessageIdx,
-    /// First message kept verbatim by it, where the log says.
-    pub first_kept: Option<MessageIdx>,
+    /// Messages that stayed in the context verbatim, sorted, all before `before`. System messages stay without being
+    /// named.
+    pub kept: Vec<MessageIdx>,
+    /// Messages of which a part stayed: what is left of each.
+    pub clipped: Vec<(MessageIdx, String)>,
     /// 1-based line of the record.
     pub line: u32,
-    /// Its summary; `None` when it is encrypted or absent.
+    /// Its summary; `None` when the log does not show it: encrypted, or not there.
     pub summary: Option<String>,
+    /// Lists of files that the harness kept beside the summary, where it does.
+    pub lists: Option<RecordedLists>,
+    /// Who asked for it, in the log's word (`auto`, `manual`), where it says.
+    pub trigger: Option<String>,
     /// Tokens before it, as the log reports them.
     pub tokens_before: Option<u64>,
+    /// Tokens after it, as the log reports them.
+    pub tokens_after: Option<u64>,
+}
+
+/// Lists of files recorded beside a summary: paths as the log has them, resolved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct RecordedLists {
+    /// Read and never modified.
+    pub read: Vec<String>,
+    /// Modified.
+    pub modified: Vec<String>,
+}
+
+impl Recorded {
+    /// A compaction of which nothing is known but its place.
+    pub fn at(before: MessageIdx) -> Self {
+        Self { before, ..Self::default() }
+    }
 }
 
 /// Where a session belongs.

@@ -22,6 +22,28 @@ use std::collections::BTreeMap;
 
 mod evidence;
 
+/// One call that read or wrote the content of a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileUse {
+    /// Position of the call in [`crate::transcript::Transcript::links`].
+    pub link: u32,
+    /// What it did.
+    pub kind: UseKind,
+    /// Files whose content the call read: they share its result.
+    pub readers: u32,
+}
+
+/// What a call does with content.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum UseKind {
+    /// Shows it.
+    Read,
+    /// Changes a part of it: who does that knows the rest.
+    Edit,
+    /// Writes all of it.
+    Write,
+}
+
 /// One file of the session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FileEntry {
@@ -33,6 +55,8 @@ pub struct FileEntry {
     pub ops: Vec<(MessageIdx, FactClass)>,
     /// Messages with an operation on it: calls and their results, sorted.
     pub touched: Vec<MessageIdx>,
+    /// Where its content was read or written, in order of the results.
+    pub uses: Vec<FileUse>,
     /// True when every operation is known from shell commands only.
     pub shell_only: bool,
     /// Its fact, once extraction is done.
@@ -142,6 +166,9 @@ struct Builder {
     births: Vec<(MessageIdx, u32)>,
     /// Line of the call under way.
     line: u32,
+    /// Position of that call, and how many files it reads.
+    link: u32,
+    readers: u32,
     conditions: Vec<Condition>,
     /// Current owner of each path, live or deleted; ordered, so that the files of a directory are a range.
     by_path: BTreeMap<String, usize>,
@@ -154,6 +181,8 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
         files: Vec::new(),
         births: Vec::new(),
         line: 0,
+        link: 0,
+        readers: 0,
         conditions: Vec::new(),
         by_path: BTreeMap::new(),
         seen: Seen::in_results(steps),
@@ -165,6 +194,9 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
         let step = &steps[index];
         let (Some(result), Some(at)) = (step.result, step.result_at) else { continue };
         let happened = happened(step.effect, result);
+        let reads = |(op, happened): &(&FileOp, &bool)| **happened && op.kind == OpKind::Read;
+        builder.link = index as u32;
+        builder.readers = step.effect.ops.iter().zip(&happened).filter(reads).count() as u32;
         for (op, happened) in step.effect.ops.iter().zip(happened) {
             if happened {
                 builder.line = step.line;
@@ -321,6 +353,7 @@ impl Builder {
             names: vec![(at, path.to_owned())],
             ops: Vec::new(),
             touched: Vec::new(),
+            uses: Vec::new(),
             shell_only: true,
             fact: None,
         });
@@ -333,6 +366,13 @@ impl Builder {
     fn touch(&mut self, index: usize, op: &FileOp, call_at: MessageIdx, at: MessageIdx) {
         let file = &mut self.files[index];
         file.shell_only &= op.confidence == Confidence::Shell;
+        let kind = match op.kind {
+            OpKind::Read => Some(UseKind::Read),
+            OpKind::Edit => Some(UseKind::Edit),
+            OpKind::Write | OpKind::Create => Some(UseKind::Write),
+            OpKind::Delete | OpKind::Rename { .. } => None,
+        };
+        file.uses.extend(kind.map(|kind| FileUse { link: self.link, kind, readers: self.readers }));
         for message in [call_at, at] {
             if let Err(place) = file.touched.binary_search(&message) {
                 file.touched.insert(place, message);

@@ -401,8 +401,8 @@ struct Builder {
     replies: FxHashMap<String, (usize, Option<String>)>,
     /// Message of each record.
     places: FxHashMap<String, usize>,
-    /// Recorded compactions with the id of the first record they kept.
-    kept: Vec<(usize, String)>,
+    /// Recorded compactions with the ids of the first and, where it is told, the last record they kept.
+    kept: Vec<(usize, String, Option<String>)>,
 }
 
 impl Builder {
@@ -486,14 +486,24 @@ impl Builder {
     fn boundary(&mut self, node: &Node) {
         let metadata = &node.body;
         let tokens_before = number(metadata, "preTokens").or_else(|| number(metadata, "pre_tokens"));
-        let head = metadata
-            .get("preservedSegment")
-            .and_then(|kept| text(kept, "headUuid"))
-            .or_else(|| items(metadata.get("preservedMessages")?, "uuids").first()?.as_str());
-        if let Some(head) = head {
-            self.kept.push((self.draft.recorded.len(), head.to_owned()));
+        let segment = metadata.get("preservedSegment");
+        let listed = metadata.get("preservedMessages").map(|kept| items(kept, "uuids")).unwrap_or_default();
+        let end = |key: &str, listed: Option<&Value>| -> Option<String> {
+            let named = segment.and_then(|kept| text(kept, key)).or_else(|| listed?.as_str());
+            named.map(str::to_owned)
+        };
+        if let Some(head) = end("headUuid", listed.first()) {
+            self.kept.push((self.draft.recorded.len(), head, end("tailUuid", listed.last())));
         }
-        self.record(node.line, None, tokens_before.filter(|tokens| *tokens > 0));
+        let told = |number: Option<u64>| number.filter(|tokens| *tokens > 0);
+        let tokens_after = number(metadata, "postTokens").or_else(|| number(metadata, "post_tokens"));
+        self.draft.recorded.push(Recorded {
+            line: node.line,
+            trigger: text(metadata, "trigger").map(str::to_owned),
+            tokens_before: told(tokens_before),
+            tokens_after: told(tokens_after),
+            ..Recorded::at(MessageIdx::new(self.draft.messages.len()))
+        });
     }
 
     fn summary(&mut self, mut node: Node) {
@@ -509,7 +519,7 @@ impl Builder {
             // What it summarises is not in this file: it is where the conversation begins.
             if boundary.is_some() {
                 self.draft.recorded.pop();
-                self.kept.retain(|(recorded, _)| *recorded < self.draft.recorded.len());
+                self.kept.retain(|(recorded, ..)| *recorded < self.draft.recorded.len());
             }
             let parts = vec![Part::Text(Text { text, injected: true })];
             let message = Message {
@@ -526,21 +536,23 @@ impl Builder {
         } else if let Some(boundary) = boundary {
             boundary.summary = Some(text);
         } else {
-            self.record(node.line, Some(text), None);
+            let before = MessageIdx::new(here);
+            self.draft.recorded.push(Recorded {
+                line: node.line,
+                summary: Some(text),
+                ..Recorded::at(before)
+            });
         }
     }
 
-    fn record(&mut self, line: u32, summary: Option<String>, tokens_before: Option<u64>) {
-        let before = MessageIdx::new(self.draft.messages.len());
-        self.draft.recorded.push(Recorded { before, first_kept: None, line, summary, tokens_before });
-    }
-
     fn finish(mut self) -> Draft {
-        for (recorded, uuid) in self.kept {
-            if let (Some(recorded), Some(place)) =
-                (self.draft.recorded.get_mut(recorded), self.places.get(&uuid))
+        for (recorded, head, tail) in self.kept {
+            if let (Some(recorded), Some(first)) =
+                (self.draft.recorded.get_mut(recorded), self.places.get(&head))
             {
-                recorded.first_kept = Some(MessageIdx::new(*place));
+                let end = recorded.before.get();
+                let last = tail.and_then(|tail| self.places.get(&tail)).map_or(end, |last| last + 1);
+                recorded.kept = (*first..last.min(end)).map(MessageIdx::new).collect();
             }
         }
         self.draft

@@ -36,6 +36,7 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, Usage};
 use prompts::{directory, push_prompt, user_parts};
 use resent::Resent;
+use rustc_hash::FxHashSet;
 use survey::{Placement, Survey};
 
 /// Reads the records of one Codex file.
@@ -489,13 +490,43 @@ impl Reader {
             self.drop_summary_reply(summary, out);
         }
         self.resent.open(&self.draft.messages, summary.clone());
+        let (kept, clipped) = self.left_in_place(take(&mut payload, "replacement_history"));
         self.draft.recorded.push(Recorded {
-            before: MessageIdx::new(self.draft.messages.len()),
-            first_kept: None,
+            kept,
+            clipped,
             line,
             summary,
             tokens_before: self.usage.last_context,
+            ..Recorded::at(MessageIdx::new(self.draft.messages.len()))
         });
+    }
+
+    /// Messages that a replacement history repeats, whole and cut short.
+    fn left_in_place(&self, history: Value) -> (Vec<MessageIdx>, Vec<(MessageIdx, String)>) {
+        let (mut kept, mut clipped) = (Vec::new(), Vec::new());
+        let Value::Array(history) = history else { return (kept, clipped) };
+        let mut used = FxHashSet::default();
+        for mut item in history {
+            if item_type(&item) != "message" {
+                continue;
+            }
+            let content = take(&mut item, "content");
+            let (role, parts) = match text(&item, "role").unwrap_or_default() {
+                "user" => (Role::User, user_parts(content, false)),
+                "assistant" => (Role::Assistant, blocks::parts(content, Speaker::Other, Outcome::Unknown)),
+                _ => (Role::System, blocks::parts(content, Speaker::Other, Outcome::Unknown)),
+            };
+            if role == Role::User && self.resent.is_summary(&parts) {
+                continue;
+            }
+            if let Some(at) = self.resent.find(role, &parts, &used) {
+                used.insert(at);
+                kept.push(MessageIdx::new(at));
+            } else if let Some(cut) = resent::find_cut(&self.draft.messages, role, &parts) {
+                clipped.push(cut);
+            }
+        }
+        (kept, clipped)
     }
 
     /// The log begins with a compaction: what it left readable are the first messages, the summary in front.

@@ -77,10 +77,29 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         let first = moved.get(at.get()).and_then(|first| moved_again.get(*first));
         MessageIdx::new(first.copied().unwrap_or(end))
     };
-    let mut recorded = draft.recorded;
-    for compaction in &mut recorded {
+    let mut recorded: Vec<Recorded> = Vec::with_capacity(draft.recorded.len());
+    for mut compaction in draft.recorded {
+        let kept = std::mem::take(&mut compaction.kept);
         compaction.before = position(compaction.before);
-        compaction.first_kept = compaction.first_kept.map(position);
+        let stays = |at: &MessageIdx| *at < compaction.before;
+        // A message may have become two.
+        let parts = |at: MessageIdx| position(at).0..position(MessageIdx(at.0 + 1)).0;
+        compaction.kept = kept.into_iter().flat_map(parts).map(MessageIdx).filter(stays).collect();
+        compaction.kept.sort_unstable();
+        compaction.kept.dedup();
+        compaction.clipped.iter_mut().for_each(|(at, _)| *at = position(*at));
+        compaction.clipped.retain(|(at, _)| stays(at));
+        // Two in a row with nothing said between them: the newer one is what the agent went on with.
+        match recorded.last_mut().filter(|last| last.before == compaction.before) {
+            Some(last) => {
+                let text = format!("recorded again at line {}; the newer one counts", compaction.line);
+                out.note(last.line, "recorded-twice", Severity::Note, text);
+                if last.summary.is_none() || compaction.summary.is_some() {
+                    *last = compaction;
+                }
+            }
+            None => recorded.push(compaction),
+        }
     }
     Some(Transcript {
         id: draft.id,
@@ -430,18 +449,23 @@ mod tests {
                 lines: Vec::new(),
             },
         );
-        let recorded = |before| Recorded {
-            before: MessageIdx(before),
-            first_kept: None,
-            line: 0,
-            summary: None,
-            tokens_before: None,
+        let recorded = |before: u32| Recorded {
+            kept: (0..before).map(MessageIdx).collect(),
+            line: before,
+            ..Recorded::at(MessageIdx(before))
         };
         draft.recorded = (0..=5).map(recorded).collect();
-        let transcript = finish(draft, &mut Sink::default()).unwrap();
+        let mut out = Sink::default();
+        let transcript = finish(draft, &mut out).unwrap();
         // U, demoted T, (nothing), demoted b, its text, U.
         let found: Vec<u32> = transcript.recorded.iter().map(|recorded| recorded.before.0).collect();
         assert_eq!(transcript.messages.len(), 5);
-        assert_eq!(found, [0, 1, 2, 2, 4, 5]);
+        assert_eq!(found, [0, 1, 2, 4, 5]);
+        // Of two in one place the newer counts; a message that became two stays as two.
+        assert_eq!(transcript.recorded[2].line, 3);
+        let kept: Vec<usize> = transcript.recorded.iter().map(|recorded| recorded.kept.len()).collect();
+        assert_eq!(kept, [0, 1, 2, 4, 5]);
+        let (_, diagnostics, _) = out.into_parts();
+        assert!(diagnostics.iter().any(|it| it.code == "recorded-twice"), "{diagnostics:?}");
     }
 }

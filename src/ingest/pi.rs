@@ -28,8 +28,9 @@ use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
+use crate::paths;
 use crate::transcript::{
-    Message, MessageIdx, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult, Usage,
+    Message, MessageIdx, Outcome, Part, Recorded, RecordedLists, Role, Text, ToolCall, ToolResult, Usage,
 };
 use entries::Tree;
 
@@ -208,6 +209,18 @@ impl Reader {
         self.push(Role::Assistant, parts, usage(&message), line);
     }
 
+    /// The file lists beside a summary.
+    fn lists(&self, details: &Value) -> Option<RecordedLists> {
+        let list = |key: &str| -> Option<Vec<String>> {
+            let Value::Array(paths) = details.get(key)? else { return None };
+            let paths = paths.iter().filter_map(Value::as_str);
+            Some(paths.map(|path| paths::resolve(path, self.cwd.as_deref())).collect())
+        };
+        let (read, modified) = (list("readFiles"), list("modifiedFiles"));
+        (read.is_some() || modified.is_some())
+            .then(|| RecordedLists { read: read.unwrap_or_default(), modified: modified.unwrap_or_default() })
+    }
+
     /// Sets a summary aside, or begins the conversation with it when it is the first thing.
     fn compaction(&mut self, mut value: Value, line: u32, first_kept: Option<usize>, out: &mut Sink) {
         let summary = Some(take_text(&mut value, "summary")).filter(|summary| !summary.trim().is_empty());
@@ -230,12 +243,14 @@ impl Reader {
             out.note(line, "starts-compacted", Severity::Note, text);
             return;
         }
+        let end = self.draft.messages.len();
         self.draft.recorded.push(Recorded {
-            before: MessageIdx::new(self.draft.messages.len()),
-            first_kept: first_kept.map(MessageIdx::new),
+            kept: (first_kept.unwrap_or(end)..end).map(MessageIdx::new).collect(),
             line,
             summary,
+            lists: value.get("details").and_then(|details| self.lists(details)),
             tokens_before: number(&value, "tokensBefore").filter(|tokens| *tokens > 0),
+            ..Recorded::at(MessageIdx::new(end))
         });
     }
 }

@@ -36,7 +36,7 @@ pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> Stri
     title(&mut page, output);
     if aggregate.summary.iter().any(|row| 0 < row.n_exercised) {
         for rows in aggregate.summary.chunk_by(same_block) {
-            block(&mut page, rows, aggregate);
+            block(&mut page, rows, aggregate, output.manifest.settings.horizon_calls);
         }
         losses(&mut page, &output.manifest.worst_losses, &output.manifest.settings.strategies);
     } else {
@@ -127,7 +127,7 @@ fn span(values: impl Iterator<Item = u64> + Clone) -> String {
 }
 
 /// One profile and window: heading, table, verdict, paired difference.
-fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
+fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate, horizon: u64) {
     let Some(first) = rows.first() else { return };
     let several = aggregate.summary.iter().any(|row| !same_block(row, first));
     let sessions = rows.iter().map(|row| row.n_exercised).max().unwrap_or(0);
@@ -161,7 +161,11 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
         "No best or worst: fewer than two strategies have structural and lexical facts at risk."
     };
     page.gap();
-    page.prose(&format!("Means over {}; {interval}{fewer}.", count(sessions, "session")));
+    page.prose(&format!(
+        "Kept: of what no kept message holds, the share in the summary. Needed: what the agent came back to in its next \
+         {horizon} tool calls. Means over {}; {interval}{fewer}.",
+        count(sessions, "session")
+    ));
     page.prose(verdict);
     let level = level_with_best(rows, &places, &aggregate.differences);
     if !level.is_empty() {
@@ -171,6 +175,9 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate) {
         ));
     }
     paired(page, first, rows, &aggregate.differences);
+    if rows.iter().all(|row| row.violations == 0) {
+        page.prose("No hard rule is broken.");
+    }
     broken(page, rows);
     lasting::lasting(page, rows, &aggregate.curves);
 }
@@ -207,19 +214,25 @@ fn level_with_best(rows: &[SummaryRow], places: &[Place], differences: &[Differe
 }
 
 /// Shares in the table, in its order.
-const SHOWN: [Metric; 5] =
-    [Metric::FilesModified, Metric::FilesRead, Metric::Structural, Metric::Lexical, Metric::Context];
+const SHOWN: [Metric; 6] = [
+    Metric::FilesModified,
+    Metric::FilesRead,
+    Metric::Structural,
+    Metric::Lexical,
+    Metric::Needed,
+    Metric::Context,
+];
 
 const HEADER: [&str; 9] = [
     "\n\nstrategy",
     "modified\nfiles\nkept",
     "read\nfiles\nkept",
-    "structural\nfacts in\nsummary",
-    "lexical\nfacts in\nsummary",
+    "structural\nfacts\nkept",
+    "lexical\nfacts\nkept",
+    "needed\nfacts\nkept",
     "\nfacts in\ncontext",
     "\nsummary\ntokens",
     "\ncontext\nsmaller",
-    "\nrules\nbroken",
 ];
 
 fn table(page: &mut Page, rows: &[SummaryRow], places: &[Place], sessions: u64) {
@@ -231,7 +244,6 @@ fn table(page: &mut Page, rows: &[SummaryRow], places: &[Place], sessions: u64) 
         cells
             .push(row.tokens_summary.map_or_else(|| "n/a".to_owned(), |mean| thousands(mean.round() as u64)));
         cells.push(percent(row.reduction));
-        cells.push(thousands(row.violations));
         table.add_row(cells);
     }
     let widths: usize = table.column_max_content_widths().iter().map(|width| usize::from(*width)).sum();

@@ -4,6 +4,7 @@ use super::{FileOutcome, Loss, RunSettings, SessionOutcome, WindowChoice, Window
 use crate::discover::Discovered;
 use crate::replay::{Mode, ScheduleMode};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
+use crate::score::needed::HORIZON_CALLS;
 use crate::summarize::Summarizer;
 use rustc_hash::FxHashMap;
 
@@ -170,6 +171,7 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
             Mode::Grow => "grow".to_owned(),
             Mode::Repeat => "repeat".to_owned(),
         },
+        horizon_calls: HORIZON_CALLS as u64,
         tokenizer: settings.tokenizer.name().to_owned(),
         summarizer: summarizer.name().to_owned(),
         profile_hash: hasher.finalize().to_hex().to_string(),

@@ -5,6 +5,7 @@ use super::{Loss, Place, RunSettings, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactSet, Match};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
+use crate::score::needed::{Rereads, rereads};
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
 use crate::summarize::{ListForm, Summarizer};
@@ -42,8 +43,10 @@ impl Scene<'_> {
         for (index, trace) in result.cycles.iter().enumerate() {
             let number = index as u32 + 1;
             let last = index + 1 == result.cycles.len();
-            let score = self.scorer.score(&self.cycle(trace));
-            let mut row = self.cycle_row(trace, &score, number);
+            let cycle = self.cycle(trace);
+            let score = self.scorer.score(&cycle);
+            let rereads = rereads(self.transcript, self.facts, self.prepared.view.tokens, &cycle);
+            let mut row = self.cycle_row(trace, &score, rereads, number);
             row.summarizer = match self.plan.strategy {
                 Strategy::Structured | Strategy::Narrative => summarizer.name().to_owned(),
                 Strategy::Truncate | Strategy::Emergency | Strategy::None => String::new(),
@@ -97,7 +100,7 @@ impl Scene<'_> {
         }
     }
 
-    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, number: u32) -> CycleRow {
+    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, rereads: Rereads, number: u32) -> CycleRow {
         let used = trace.generated.first();
         let summary: u64 = trace.generated.iter().map(|generated| generated.tokens).sum();
         let at_risk = score.structural.at_risk + score.lexical.at_risk;
@@ -155,6 +158,24 @@ impl Scene<'_> {
             mutated: score.mutated,
             label_only: score.label_only,
             ambiguous: score.ambiguous,
+            facts_used: score.near.used,
+            facts_resupplied: score.near.resupplied,
+            facts_refetched: score.near.refetched,
+            facts_needed: score.near.needed,
+            facts_needed_in_summary: score.near.needed_kept,
+            needed_survival: ratio(score.near.needed_kept, score.near.needed),
+            needed_biased: score.near.biased,
+            facts_used_to_end: score.to_end.used,
+            facts_resupplied_to_end: score.to_end.resupplied,
+            facts_refetched_to_end: score.to_end.refetched,
+            facts_needed_to_end: score.to_end.needed,
+            facts_needed_in_summary_to_end: score.to_end.needed_kept,
+            needed_survival_to_end: ratio(score.to_end.needed_kept, score.to_end.needed),
+            needed_biased_to_end: score.to_end.biased,
+            predicted_rereads: rereads.predicted.files,
+            predicted_reread_tokens: rereads.predicted.tokens,
+            rereads: rereads.actual.files,
+            reread_tokens: rereads.actual.tokens,
             files_modified_total: score.modified.total,
             files_modified_kept: score.modified.kept,
             files_modified_text: score.modified.text,
@@ -213,6 +234,9 @@ impl Scene<'_> {
             at_risk: tally.at_risk,
             in_summary: tally.in_summary,
             summary_survival: ratio(tally.in_summary, tally.at_risk),
+            needed: tally.needed,
+            needed_in_summary: tally.needed_kept,
+            needed_survival: ratio(tally.needed_kept, tally.needed),
         }));
     }
 
@@ -256,6 +280,9 @@ impl Scene<'_> {
                 location: fate.location.name().into(),
                 tier: fate.tier.name().into(),
                 mentions_later: self.later(*fate, trace),
+                need: fate.need.name().into(),
+                need_to_end: fate.need_to_end.name().into(),
+                needed: fate.needed,
                 age: life.map(|life| life.age),
                 first_loss: life.is_some_and(|life| life.first_loss),
             });
@@ -359,6 +386,10 @@ fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
     session.summary_survival = mean(|row| row.summary_survival);
     session.summary_survival_last = rows.last().and_then(|row| row.summary_survival);
     session.context_survival = mean(|row| row.context_survival);
+    session.needed_survival = mean(|row| row.needed_survival.filter(|_| !row.needed_biased));
+    session.needed_biased = rows.iter().filter(|row| row.needed_biased).count() as u64;
+    session.predicted_rereads = rows.iter().map(|row| row.predicted_rereads).sum();
+    session.predicted_reread_tokens = rows.iter().map(|row| row.predicted_reread_tokens).sum();
     session.files_modified = mean(CycleRow::files_modified);
     session.files_read = mean(CycleRow::files_read);
     session.tokens_summary = mean(|row| Some(row.tokens_summary as f64));

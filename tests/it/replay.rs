@@ -26,9 +26,16 @@ fn files(dir: &Path) -> BTreeMap<String, Vec<u8>> {
 fn the_table_names_every_strategy_best_worst_and_losses() {
     let ran = Sandbox::new().run(&["replay", &all()]);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for part in
-        ["structured", "narrative", "truncate", "emergency", "best", "worst", "most damaging losses", "rules"]
-    {
+    for part in [
+        "structured",
+        "narrative",
+        "truncate",
+        "emergency",
+        "best",
+        "worst",
+        "most damaging losses",
+        "needed",
+    ] {
         assert!(ran.stdout.contains(part), "{part}\n{}", ran.stdout);
     }
     // Only a path, which cannot be broken, may be wider than the terminal.

@@ -182,19 +182,29 @@ fn the_path_crosses_compactions() {
         assert_eq!(session.recorded.len(), 1);
         assert_eq!((recorded.before, recorded.line), (MessageIdx(2), 3));
         assert_eq!(recorded.summary.as_deref(), Some("what happened"));
-        assert_eq!((recorded.tokens_before, recorded.first_kept), (Some(900), None));
+        assert_eq!((recorded.tokens_before, recorded.kept.as_slice()), (Some(900), &[][..]));
         assert_eq!(read.raw.compactions, 2);
     }
 }
 
 #[test]
 fn kept_messages_of_a_compaction_are_found() {
-    let mut boundary = record("c<- boundary b");
-    boundary["compactMetadata"]["preservedSegment"] = json!({"headUuid": "b", "tailUuid": "b"});
-    let text =
-        format!("{}\n{boundary}\n{}", lines(&["a<- user go", "b<a say r1 well"]), lines(&["d<c summary s"]));
-    let (session, _) = check_text(&text, &["U \"go\"", "A \"well\""]);
-    assert_eq!(session.recorded[0].first_kept, Some(MessageIdx(1)));
+    for (key, kept) in [
+        ("preservedSegment", json!({"headUuid": "b", "tailUuid": "b"})),
+        ("preservedSegment", json!({"headUuid": "b"})),
+        ("preservedMessages", json!({"uuids": ["b"]})),
+    ] {
+        let mut boundary = record("c<- boundary b");
+        boundary["compactMetadata"][key] = kept;
+        boundary["compactMetadata"]["postTokens"] = json!(44);
+        boundary["compactMetadata"]["trigger"] = json!("manual");
+        let before = lines(&["a<- user go", "b<a say r1 well"]);
+        let text = format!("{before}\n{boundary}\n{}", lines(&["d<c summary s"]));
+        let (session, _) = check_text(&text, &["U \"go\"", "A \"well\""]);
+        let recorded = &session.recorded[0];
+        assert_eq!(recorded.kept, [MessageIdx(1)], "{key}");
+        assert_eq!((recorded.tokens_after, recorded.trigger.as_deref()), (Some(44), Some("manual")));
+    }
 }
 
 #[test]

@@ -3,17 +3,17 @@
 
 use std::hash::{Hash, Hasher};
 
-use rustc_hash::{FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
 
-use crate::transcript::{Message, Part, Role};
+use crate::transcript::{Message, MessageIdx, Part, Role};
 
 /// What may come again between a compaction and the next reply.
 #[derive(Debug)]
 pub(super) struct Resent {
     /// Between a compaction and the next reply.
     open: bool,
-    /// Keys of the messages up to `seen`: each message is hashed once, however many compactions there are.
-    known: FxHashSet<u64>,
+    /// Messages up to `seen` by their keys: each is hashed once, however many compactions there are.
+    known: FxHashMap<u64, Vec<usize>>,
     seen: usize,
     summary: Option<String>,
     /// The log tells typed prompts by an event each.
@@ -22,14 +22,16 @@ pub(super) struct Resent {
 
 impl Resent {
     pub(super) fn new(has_echoes: bool) -> Self {
-        Self { open: false, known: FxHashSet::default(), seen: 0, summary: None, has_echoes }
+        Self { open: false, known: FxHashMap::default(), seen: 0, summary: None, has_echoes }
     }
 
     /// A compaction with this summary after these messages.
     pub(super) fn open(&mut self, messages: &[Message], summary: Option<String>) {
-        let new = messages.get(self.seen..).unwrap_or_default();
-        let sent = new.iter().filter(|message| matches!(message.role, Role::System | Role::User));
-        self.known.extend(sent.map(|message| key(message.role, &message.parts)));
+        for (at, message) in messages.iter().enumerate().skip(self.seen) {
+            if matches!(message.role, Role::System | Role::User) {
+                self.known.entry(key(message.role, &message.parts)).or_default().push(at);
+            }
+        }
         self.seen = messages.len();
         self.summary = summary;
         self.open = true;
@@ -64,8 +66,26 @@ impl Resent {
         if typed && (echoed || !self.has_echoes) {
             return false;
         }
-        self.known.contains(&key(role, parts))
+        self.known.contains_key(&key(role, parts))
     }
+
+    /// The first message that says the same, of those not yet used.
+    pub(super) fn find(&self, role: Role, parts: &[Part], used: &FxHashSet<usize>) -> Option<usize> {
+        self.known.get(&key(role, parts))?.iter().copied().find(|at| !used.contains(at))
+    }
+}
+
+/// Characters by which a message that was cut short is known again.
+const ALIKE: usize = 40;
+
+/// The message that a text is the beginning of, or a whole part of, and that text.
+pub(super) fn find_cut(messages: &[Message], role: Role, parts: &[Part]) -> Option<(MessageIdx, String)> {
+    let whole = joined(parts);
+    let cut = whole.char_indices().nth(ALIKE)?.0;
+    let start = whole.get(..cut)?;
+    let begins = |part: &Part| matches!(part, Part::Text(text) if text.text.starts_with(start));
+    let at = messages.iter().rposition(|message| message.role == role && message.parts.iter().any(begins))?;
+    Some((MessageIdx::new(at), whole))
 }
 
 /// All text of the parts.

@@ -1,5 +1,6 @@
 use super::super::sketch::{check, check_odd_values, codes, read_one};
-use crate::transcript::{Origin, Outcome, Part, Usage};
+use crate::transcript::{MessageIdx, Origin, Outcome, Part, Usage};
+use serde_json::json;
 
 /// Envelopes around `(type, payload)` pairs, with a header in front.
 fn rollout(records: &[(&str, &str)]) -> String {
@@ -392,7 +393,32 @@ fn compactions_are_set_aside_and_crossed() {
         (recorded.before.get(), recorded.summary.as_deref(), recorded.tokens_before),
         (5, None, Some(10))
     );
+    assert_eq!(recorded.kept, [MessageIdx(2)]);
     assert!(!session.starts_compacted);
+}
+
+#[test]
+fn a_replacement_history_tells_what_stays_whole_and_what_was_cut() {
+    let long = "Please keep every public name of the parser as it is, and tell me before you rename one";
+    let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
+    let cut = format!("{}[... cut ...]", &long[..60]);
+    let history = json!({"message": "Done so far: x.", "replacement_history": [
+        message("user", "a"), message("user", "a"), message("user", "never said"), message("user", &cut),
+        message("developer", "rules"), message("user", "Done so far: x."),
+    ]});
+    let (session, _) = read_one(&script(&[
+        "developer rules",
+        "typed a",
+        "reply b",
+        "typed a",
+        &format!("typed {long}"),
+        "reply c",
+        &format!("compacted {history}"),
+        "reply d",
+    ]));
+    let [recorded] = session.recorded.as_slice() else { panic!("{:?}", session.recorded) };
+    assert_eq!(recorded.kept, [0, 1, 3].map(MessageIdx));
+    assert_eq!(recorded.clipped, [(MessageIdx(4), cut)]);
 }
 
 #[test]

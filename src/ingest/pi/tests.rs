@@ -111,7 +111,7 @@ fn compactions_are_crossed_and_set_aside() {
         .recorded
         .iter()
         .map(|recorded| {
-            let kept = recorded.first_kept.map(MessageIdx::get);
+            let kept = recorded.kept.first().map(|at| at.get());
             (recorded.before.get(), kept, recorded.line, recorded.summary.as_deref(), recorded.tokens_before)
         })
         .collect();
@@ -142,14 +142,16 @@ fn version_1_keeps_by_position() {
             r#"{"role":"assistant","content":[{"type":"text","text":"d"}]}"#,
             // 0 header, 1 a, 2 damaged, 3 b, 4 and 5 glued, 6 d
             r#"{"type":"compaction","summary":"one","firstKeptEntryIndex":3,"tokensBefore":5}"#,
+            r#"{"role":"user","content":"e"}"#,
             r#"{"type":"compaction","summary":"two","firstKeptEntryIndex":6,"tokensBefore":5}"#,
+            r#"{"role":"user","content":"f"}"#,
             r#"{"type":"compaction","summary":"three","firstKeptEntryIndex":99,"tokensBefore":5}"#,
         ]),
-        &[r#"U "a""#, r#"A "b""#, r#"U "c""#, r#"A "d""#],
+        &[r#"U "a""#, r#"A "b""#, r#"U "c""#, r#"A "d""#, r#"U "e""#, r#"U "f""#],
     );
-    let kept: Vec<_> =
-        session.recorded.iter().map(|recorded| recorded.first_kept.map(MessageIdx::get)).collect();
-    assert_eq!(kept, [Some(1), Some(3), None]);
+    let kept: Vec<Vec<u32>> =
+        session.recorded.iter().map(|recorded| recorded.kept.iter().map(|at| at.0).collect()).collect();
+    assert_eq!(kept, [vec![1, 2, 3], vec![3, 4], vec![]]);
     assert_eq!(session.model.as_deref(), Some("m-1"), "the model chosen, where the reply names none");
 }
 

@@ -45,6 +45,7 @@ fn blocks_rules_failures_and_long_lists() {
     output.manifest.settings = Settings {
         profiles: vec!["standard".to_owned(), "mine".to_owned()],
         windows: vec!["20000".to_owned(), "auto".to_owned()],
+        horizon_calls: 50,
         ..Settings::default()
     };
     for (source, window) in [("given", 20_000), ("model-table", 128_000)] {

@@ -49,6 +49,9 @@ pub(crate) fn cycle(session: &SessionRow, kept: u64, lexical: u64) -> CycleRow {
         structural_in_summary: kept + 1,
         lexical_at_risk: 10,
         lexical_in_summary: lexical,
+        facts_needed: 4,
+        facts_needed_in_summary: kept,
+        needed_survival: ratio(kept, 4),
         files_modified_total: 4,
         files_modified_kept: kept,
         prompt_tokens: 1_000,
@@ -65,6 +68,7 @@ pub(crate) fn plan(id: &str, strategy: &str, kept: u64, lexical: u64) -> (Sessio
     session.structural_survival = ratio(cycle.structural_in_summary, cycle.structural_at_risk);
     session.lexical_survival = ratio(cycle.lexical_in_summary, cycle.lexical_at_risk);
     session.summary_survival = ratio(cycle.facts_in_summary, cycle.facts_at_risk);
+    session.needed_survival = cycle.needed_survival;
     session.context_survival = ratio(cycle.facts_in_context, cycle.facts_total);
     session.tokens_summary = Some(cycle.tokens_summary as f64);
     session.reduction = cycle.reduction;
@@ -145,6 +149,7 @@ fn manifest(n: u64) -> Manifest {
             cycles: 1,
             schedule: "locked".to_owned(),
             mode: "grow".to_owned(),
+            horizon_calls: 50,
             tokenizer: "o200k".to_owned(),
             summarizer: "extractive".to_owned(),
             ..Settings::default()

@@ -1,6 +1,7 @@
 use super::*;
 use crate::facts::Match;
 use crate::score::Location;
+use crate::score::needed::Need;
 use crate::testing::transcript;
 
 /// A session of ten messages in which the user names a limit in those given.
@@ -35,6 +36,9 @@ fn check(mentions: &[usize], fates: &str, ends: &str, ages: &str) {
         };
         let fates: Vec<Fate> = fate
             .map(|(at_risk, tier)| Fate {
+                need: Need::Unused,
+                need_to_end: Need::Unused,
+                needed: false,
                 id,
                 class: FactClass::Value,
                 location: Location::Lost,
