@@ -10,7 +10,7 @@ use compactor::discover::{Discovered, discover, read};
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
 use compactor::replay::{Mode, ScheduleMode};
-use compactor::run::{RunSettings, Windows, run};
+use compactor::run::{Job, RunSettings, Windows, run};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::{TokenIndex, Tokenizer};
@@ -96,6 +96,7 @@ fn floor(found: &Discovered, tokenizer: Option<Tokenizer>) -> u64 {
 
 fn whole(found: &Discovered, log_facts: bool) -> u64 {
     let settings = RunSettings {
+        job: Job::Replay,
         profiles: vec![Profile::standard()],
         strategies: vec![Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency],
         windows: Windows::Cycles(5),

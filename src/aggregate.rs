@@ -9,8 +9,10 @@ use crate::stats::{Estimate, SEED, estimate, mean, paired, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub mod audit;
 pub mod curves;
 
+use audit::{AfterRow, KeptRow};
 use curves::CurveRow;
 
 /// One contender: profile x strategy x window.
@@ -273,6 +275,10 @@ pub struct Aggregate {
     pub curves: Vec<CurveRow>,
     /// By profile, window, strategy, metric.
     pub distributions: Vec<DistributionRow>,
+    /// What recorded summaries kept, by agent and class; only in an audit.
+    pub kept: Vec<KeptRow>,
+    /// What agents did after recorded compactions; only in an audit.
+    pub afterwards: Vec<AfterRow>,
 }
 
 /// A share between 0 and 1 that every session has and that is better when larger.
@@ -451,7 +457,8 @@ pub fn aggregate(output: &RunOutput) -> Aggregate {
     let curves = groups.iter().flat_map(curves::curves).collect();
     let distributions =
         groups.iter().flat_map(|group| Metric::ALL.map(|metric| distribution(group, metric))).collect();
-    Aggregate { summary, differences, curves, distributions }
+    let (kept, afterwards) = (audit::kept(output), audit::afterwards(output));
+    Aggregate { summary, differences, curves, distributions, kept, afterwards }
 }
 
 /// The rows of one contender.
@@ -566,13 +573,13 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
         ..SummaryRow::default()
     };
     for metric in Metric::ALL {
-        metric.set(&mut row, estimate(&values(&exercised, |session| metric.of_session(session)), SEED));
+        metric.set(&mut row, estimate(&values_of(&exercised, |session| metric.of_session(session)), SEED));
     }
-    row.tokens_summary = mean(&values(&exercised, |session| session.tokens_summary));
-    row.reduction = mean(&values(&exercised, |session| session.reduction));
+    row.tokens_summary = mean(&values_of(&exercised, |session| session.tokens_summary));
+    row.reduction = mean(&values_of(&exercised, |session| session.reduction));
     for (cycle, counts) in &group.cycles {
         add_health(&mut row, cycle);
-        if *counts {
+        if *counts && !cycle.opaque {
             add_survival(&mut row, cycle);
         }
     }
@@ -592,7 +599,7 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
 fn distribution(group: &Group<'_>, metric: Metric) -> DistributionRow {
     let exercised: Vec<&SessionRow> =
         group.sessions.iter().copied().filter(|session| counts(session)).collect();
-    let values = values(&exercised, |session| metric.of_session(session));
+    let values = values_of(&exercised, |session| metric.of_session(session));
     let count = |holds: fn(f64) -> bool| values.iter().filter(|value| holds(**value)).count() as u64;
     DistributionRow {
         profile: group.profile.to_owned(),
@@ -613,8 +620,8 @@ fn distribution(group: &Group<'_>, metric: Metric) -> DistributionRow {
     }
 }
 
-fn values(sessions: &[&SessionRow], of: impl Fn(&SessionRow) -> Option<f64>) -> Vec<f64> {
-    sessions.iter().filter_map(|session| of(session)).collect()
+fn values_of<T>(rows: &[&T], of: impl Fn(&T) -> Option<f64>) -> Vec<f64> {
+    rows.iter().filter_map(|row| of(row)).collect()
 }
 
 fn per_1000(survival: Option<f64>, tokens: Option<f64>) -> Option<f64> {

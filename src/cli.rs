@@ -4,9 +4,11 @@ use clap::Parser;
 use std::process::ExitCode;
 
 pub mod args;
+pub mod audit;
 pub mod exit;
 pub mod replay;
 pub mod ui;
+pub mod work;
 
 use args::{Cli, Verb};
 use exit::{Exit, Failure};
@@ -21,6 +23,7 @@ pub fn main() -> ExitCode {
     let ui = Ui::new(cli.color, cli.quiet);
     let result = match &cli.verb {
         Verb::Replay(args) => replay::run(args, &ui),
+        Verb::Audit(args) => audit::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

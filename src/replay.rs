@@ -12,6 +12,7 @@ use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
 pub mod ledger;
+pub mod recorded;
 pub mod schedule;
 pub mod units;
 
@@ -134,8 +135,8 @@ pub struct CycleTrace {
 pub struct Replay {
     /// Window in tokens.
     pub window: u64,
-    /// Summary budget in tokens.
-    pub budget: u64,
+    /// Summary budget in tokens; none where the log itself was compacted.
+    pub budget: Option<u64>,
     /// Tokens of a request beyond its messages.
     pub overhead: u64,
     /// How the overhead is known.
@@ -209,7 +210,7 @@ pub fn replay(
     }
     Replay {
         window: plan.window,
-        budget: amounts.budget,
+        budget: Some(amounts.budget),
         overhead,
         overhead_source,
         cycles: run.cycles,

@@ -9,6 +9,8 @@ use crate::results::files::{decimal, write_csv};
 use serde_json::{Number, Value, json};
 use std::io;
 
+pub mod audit;
+pub mod page;
 pub mod rank;
 pub mod table;
 pub mod text;
@@ -54,13 +56,17 @@ pub fn render(
 }
 
 fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
-    let mut document = json!({
+    json_document(json!({
         "manifest": output.manifest,
         "summary": aggregate.summary,
         "differences": aggregate.differences,
         "curves": aggregate.curves,
         "distributions": aggregate.distributions,
-    });
+    }))
+}
+
+/// A document as every report writes it.
+fn json_document(mut document: Value) -> io::Result<String> {
     round(&mut document);
     let text = serde_json::to_string_pretty(&document)?;
     Ok(text::escape_json(&text) + "\n")

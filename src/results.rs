@@ -49,8 +49,8 @@ pub struct CycleRow {
     pub messages_before: u64,
     /// Entries of the context after.
     pub messages_after: u64,
-    /// Summary budget in tokens; holds everything generated.
-    pub budget: u64,
+    /// Summary budget in tokens; holds everything generated. Empty in an audit.
+    pub budget: Option<u64>,
     /// Tokens of a request beyond its messages, not part of the other token columns.
     pub tokens_overhead: u64,
     /// How the overhead is known: `schemas`, `first-call` or `profile`.
@@ -65,6 +65,10 @@ pub struct CycleRow {
     pub tokens_tail: u64,
     /// 1 - after / before.
     pub reduction: Option<f64>,
+    /// The log does not show the summary (an audit): what no kept message holds is neither kept nor lost.
+    pub opaque: bool,
+    /// Facts that only such a summary could hold; in no other column.
+    pub facts_opaque: u64,
     /// Tokens of this summary / tokens of the previous one.
     pub summary_growth: Option<f64>,
     /// (trigger - after - overhead) / mean tokens of a turn: turns until the next compaction.
@@ -415,6 +419,60 @@ pub struct SessionRow {
     pub error: String,
 }
 
+/// One compaction that a log holds, and what the agent did afterwards (`compactor audit`).
+///
+/// What its summary kept stands in the cycle row of the same session and number. Columns on what happened afterwards look
+/// at the next 50 tool calls, or fewer where the next compaction or the end of the log comes before.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct AuditRow {
+    /// Session id.
+    pub session: String,
+    /// File.
+    pub source: String,
+    /// Number of the compaction in its session, from 1; as in the cycle rows.
+    pub cycle: u32,
+    /// Format of the log.
+    pub format: String,
+    /// Line of its record.
+    pub line: u64,
+    /// Who asked for it, in the log's word: `auto`, `manual`, or empty.
+    pub trigger: String,
+    /// The log does not show the summary.
+    pub opaque: bool,
+    /// Messages of the session before it.
+    pub messages_before: u64,
+    /// Messages it kept verbatim.
+    pub messages_kept: u64,
+    /// Tokens before it, as the log reports them.
+    pub recorded_before: Option<u64>,
+    /// Tokens after it, as the log reports them.
+    pub recorded_after: Option<u64>,
+    /// Tool calls looked at afterwards.
+    pub calls: u64,
+    /// Tool calls before the first edit of a file, not limited to 50; empty when there was none.
+    pub calls_to_edit: Option<u64>,
+    /// The same from the beginning of the session.
+    pub calls_to_edit_cold: Option<u64>,
+    /// Files read again whose content had left the context.
+    pub rereads: u64,
+    /// Tokens of those reads.
+    pub reread_tokens: u64,
+    /// Of those files, named by the summary.
+    pub rereads_named: u64,
+    /// Files edited that were known before and that no kept message mentions.
+    pub edits: u64,
+    /// Of those, named by the summary.
+    pub edits_named: u64,
+    /// Facts no kept message mentions that the agent brought up itself.
+    pub used: u64,
+    /// Of those, in the summary.
+    pub used_kept: u64,
+    /// Requests and constraints no kept message mentions that the user said again.
+    pub repeated: u64,
+    /// Of those, in the summary.
+    pub repeated_kept: u64,
+}
+
 /// A loss worth showing first.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LossRow {
@@ -533,6 +591,8 @@ pub struct RunOutput {
     pub sessions: Vec<SessionRow>,
     /// Spell rows in input order.
     pub spells: Vec<SpellRow>,
+    /// Recorded compactions in input order, only in an audit.
+    pub audits: Vec<AuditRow>,
     /// Fact rows, only with `--log-facts`.
     pub facts: Vec<FactRow>,
 }

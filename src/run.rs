@@ -4,6 +4,7 @@
 //! panic costs one session: it becomes an error row. Nothing here prints or decides an exit code.
 
 mod assemble;
+mod audit;
 mod rows;
 mod spells;
 
@@ -16,7 +17,7 @@ use crate::profile::Profile;
 use crate::replay::{
     Mode, Plan, Planner, Prepared, Schedule, ScheduleMode, effects, repeat_schedule, replay,
 };
-use crate::results::{ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio};
+use crate::results::{AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio};
 use crate::score::Scorer;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
@@ -24,7 +25,7 @@ use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
 use assemble::assemble;
 use rayon::prelude::*;
-use rows::Scene;
+use rows::{Frame, Scene};
 use rustc_hash::FxHashSet;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -46,9 +47,20 @@ pub enum WindowChoice {
     Auto,
 }
 
+/// What to do with a session.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// Compact it under every plan.
+    Replay,
+    /// Score the compactions it holds; profiles, strategies, windows, budgets and modes are not looked at.
+    Audit,
+}
+
 /// What to run.
 #[derive(Debug, Clone)]
 pub struct RunSettings {
+    /// What to do.
+    pub job: Job,
     /// Profiles in order.
     pub profiles: Vec<Profile>,
     /// Strategies in order.
@@ -109,6 +121,7 @@ struct SessionOutcome {
     classes: Vec<ClassRow>,
     sessions: Vec<SessionRow>,
     spells: Vec<SpellRow>,
+    audits: Vec<AuditRow>,
     facts: Vec<FactRow>,
     /// The worst under a strategy that writes a summary, and the worst under the others.
     losses: Vec<Loss>,
@@ -200,7 +213,11 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
         .par_iter()
         .map(|transcript| {
             let place = Place { source: &source.label, format };
-            catch_unwind(AssertUnwindSafe(|| session(transcript, place, settings, summarizer)))
+            let rows = || match settings.job {
+                Job::Replay => session(transcript, place, settings, summarizer),
+                Job::Audit => audit::session(transcript, place, settings),
+            };
+            catch_unwind(AssertUnwindSafe(rows))
                 .unwrap_or_else(|_| failed(transcript, place, settings))
         })
         .collect();
@@ -225,11 +242,17 @@ struct Place<'a> {
 /// Rows of a session on which the program itself failed.
 fn failed(transcript: &Transcript, place: Place<'_>, settings: &RunSettings) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), failed: true, ..SessionOutcome::default() };
-    for profile in &settings.profiles {
-        for strategy in &settings.strategies {
-            let mut row = session_row(transcript, place, profile, *strategy);
-            "the replay of this session failed; please report it with the log".clone_into(&mut row.error);
-            outcome.sessions.push(row);
+    let mut fail = |profile: &str, strategy: Strategy| {
+        let mut row = session_row(transcript, place, profile, strategy);
+        "the replay of this session failed; please report it with the log".clone_into(&mut row.error);
+        outcome.sessions.push(row);
+    };
+    match settings.job {
+        Job::Audit => fail(place.format, Strategy::Recorded),
+        Job::Replay => {
+            for profile in &settings.profiles {
+                settings.strategies.iter().for_each(|strategy| fail(&profile.name, *strategy));
+            }
         }
     }
     outcome
@@ -269,7 +292,7 @@ fn session(
                 schedule: settings.schedule,
             };
             let result = replay(&prepared, planner, locked, plan, summarizer);
-            let mut row = session_row(transcript, place, profile, *strategy);
+            let mut row = session_row(transcript, place, &profile.name, *strategy);
             row.window = *window;
             source.name().clone_into(&mut row.window_source);
             row.tokens = tokens.total();
@@ -279,9 +302,11 @@ fn session(
                 Windows::Given(_) => 0,
             };
             if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
+                let frame = Frame::of(&plan, planner, summarizer);
+                let log_facts = settings.log_facts;
                 let scene =
-                    Scene { transcript, prepared: &prepared, planner, facts, scorer, place, plan, settings };
-                scene.rows(&result, summarizer, &mut row, &mut outcome);
+                    Scene { transcript, prepared: &prepared, facts, scorer, place, frame, log_facts };
+                scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
             }
             row.requests = result.cost.requests;
             row.prompt_tokens = result.cost.prompt;
@@ -448,7 +473,7 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
 fn session_row(
     transcript: &Transcript,
     place: Place<'_>,
-    profile: &Profile,
+    profile: &str,
     strategy: Strategy,
 ) -> SessionRow {
     SessionRow {
@@ -459,7 +484,7 @@ fn session_row(
             Origin::Main => "main".to_owned(),
             Origin::Sidechain(_) => "sidechain".to_owned(),
         },
-        profile: profile.name.clone(),
+        profile: profile.to_owned(),
         strategy: strategy.name().to_owned(),
         messages: transcript.messages.len() as u64,
         tool_calls: transcript.links.len() as u64,
@@ -470,5 +495,5 @@ fn session_row(
 
 /// True for the strategies that write a summary.
 fn writes(strategy: &str) -> bool {
-    strategy == "structured" || strategy == "narrative"
+    ["structured", "narrative", "recorded"].contains(&strategy)
 }

@@ -10,6 +10,7 @@ use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Transcript};
 use rustc_hash::FxHashSet;
 
+pub mod afterwards;
 pub mod invariants;
 pub mod invented;
 pub mod lists;
@@ -32,6 +33,8 @@ pub enum Location {
     Clipped,
     /// Nowhere.
     Lost,
+    /// In no kept message, and the generated text cannot be read: neither kept nor lost.
+    Opaque,
 }
 
 impl Location {
@@ -43,6 +46,7 @@ impl Location {
             Self::Both => "both",
             Self::Clipped => "clipped",
             Self::Lost => "lost",
+            Self::Opaque => "opaque",
         }
     }
 }
@@ -119,6 +123,8 @@ pub struct CycleScore {
     pub tail_in_context: u64,
     /// Facts that no text rule can judge.
     pub unadjudicable: u64,
+    /// Facts that only an unreadable summary could hold; in no other count.
+    pub opaque: u64,
     /// At-risk facts that stand only in part.
     pub degraded: u64,
     /// At-risk sentences whose negation is gone or reversed.
@@ -172,6 +178,8 @@ pub struct Cycle<'a> {
     pub writes_lists: bool,
     /// The request that has to be in the context.
     pub newest_request: Option<MessageIdx>,
+    /// Text was generated that cannot be read: what no kept message holds is not judged.
+    pub opaque: bool,
 }
 
 impl<'a> Scorer<'a> {
@@ -221,6 +229,13 @@ impl<'a> Scorer<'a> {
                 (false, false, false) => Location::Lost,
             };
             let at_risk = in_tail.is_none() && !clip;
+            let (need, need_to_end, needed) = (Need::Unused, Need::Unused, false);
+            let mut fate = Fate { id, class, location, tier, at_risk, need, need_to_end, needed };
+            if cycle.opaque && at_risk {
+                score.opaque += 1;
+                score.fates.push(Fate { location: Location::Opaque, at_risk: false, ..fate });
+                continue;
+            }
             score.in_context += u64::from(location != Location::Lost);
             if in_tail.is_some() {
                 score.tail += 1;
@@ -261,8 +276,6 @@ impl<'a> Scorer<'a> {
                     files.kept += u64::from(present || listed);
                 }
             }
-            let (need, need_to_end, needed) = (Need::Unused, Need::Unused, false);
-            let mut fate = Fate { id, class, location, tier, at_risk, need, need_to_end, needed };
             if at_risk {
                 fate.need = Need::of(self.facts, fact, cycle.prefix_end, horizon);
                 fate.need_to_end = Need::of(self.facts, fact, cycle.prefix_end, log_end);

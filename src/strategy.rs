@@ -26,10 +26,12 @@ pub enum Strategy {
     Emergency,
     /// Nothing takes their place: the control.
     None,
+    /// Whatever the log's own harness did: for an audit, never to be asked for in a replay.
+    Recorded,
 }
 
 impl Strategy {
-    /// All strategies, in the order of reports.
+    /// All strategies that a replay can run, in the order of reports.
     pub const ALL: [Self; 5] =
         [Self::Structured, Self::Narrative, Self::Truncate, Self::Emergency, Self::None];
 
@@ -41,6 +43,7 @@ impl Strategy {
             Self::Truncate => "truncate",
             Self::Emergency => "emergency",
             Self::None => "none",
+            Self::Recorded => "recorded",
         }
     }
 }
@@ -128,7 +131,7 @@ pub struct Generated {
     pub fallback: Option<String>,
 }
 
-/// Runs a strategy. `None` for [`Strategy::None`], when nothing leaves the context, and when the budget holds no text at
+/// Runs a strategy. `None` for [`Strategy::None`] and [`Strategy::Recorded`], when nothing leaves the context, and when the budget holds no text at
 /// all. A summarizer that fails, or gives nothing, is replaced by truncate, with the reason.
 pub fn generate(
     strategy: Strategy,
@@ -140,7 +143,7 @@ pub fn generate(
         return None;
     }
     match strategy {
-        Strategy::None => None,
+        Strategy::None | Strategy::Recorded => None,
         Strategy::Structured => summarized(strategy, rules.layout, request, rules, summarizer),
         Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer),
         Strategy::Truncate => truncated(request, rules, None),

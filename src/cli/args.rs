@@ -36,6 +36,49 @@ pub enum Verb {
     /// Replay logs under compaction strategies and show what survives
     #[command(long_about = REPLAY_ABOUT)]
     Replay(ReplayArgs),
+    /// Score the compactions that logs already hold: what their summaries kept, what the agent did next
+    #[command(long_about = AUDIT_ABOUT)]
+    Audit(AuditArgs),
+}
+
+const AUDIT_ABOUT: &str = "\
+Score the compactions that logs already hold: what their summaries kept, what the agent did next
+
+Examples:
+  compactor audit ~/.claude/projects
+  compactor audit logs/*.jsonl --out results --log-facts
+
+Needs no model and no network: the summaries are in the logs (Claude Code, Codex, pi). The facts of the session before \
+each compaction are looked for in its summary; behind it are counted the files the agent read again, its work before \
+the first edit, and what the user had to say again. Encrypted summaries are neither kept nor lost.";
+
+/// Arguments of `audit`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct AuditArgs {
+    /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
+    pub tokenizer: Tokenizer,
+
+    /// Threads; default: all cores
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    /// Write the rows to this directory: those of `replay`, audit.csv (a row per compaction), kept.csv, afterwards.csv
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Also write facts.csv: a row per fact and compaction
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub log_facts: bool,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub format: Output,
 }
 
 const REPLAY_ABOUT: &str = "\

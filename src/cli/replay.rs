@@ -3,55 +3,24 @@
 use super::args::{ReplayArgs, unknown};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::aggregate::aggregate;
-use crate::discover::discover;
+use super::work::{ended, perform};
 use crate::profile::Profile;
-use crate::report::table::problem_line;
-use crate::report::{Look, render};
-use crate::results::files::{prepare, write_run};
-use crate::results::{Manifest, Problem, RunOutput};
-use crate::run::{RunSettings, Windows, run as run_all};
+use crate::report::render;
+use crate::results::RunOutput;
+use crate::run::{Job, RunSettings, Windows};
 use crate::strategy::Strategy;
-use crate::summarize::extractive::Extractive;
-use std::collections::HashMap;
 use std::path::Path;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    if let Some(dir) = &args.out {
-        prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
-    }
-    let found = discover(&args.paths);
-    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
-    let sessions = AtomicU64::new(0);
-    let progress = |bytes: u64, more: u64| {
-        let count = sessions.fetch_add(more, Ordering::Relaxed) + more;
-        bar.set_message(format!("{count} sessions"));
-        bar.inc(bytes);
-    };
-    let output = run_all(&found, &settings, &Extractive, &progress)
-        .map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
-    bar.finish_and_clear();
-
-    problems(&output.manifest, ui);
-    let aggregate = aggregate(&output);
-    let saved = match &args.out {
-        Some(dir) => {
-            write_run(dir, &output, &aggregate)
-                .map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
-            Some(dir.display().to_string())
-        }
-        None => None,
-    };
-    let look = Look { width: ui.width(), color: ui.color(), saved: saved.as_deref() };
-    let text = render(args.format.into(), &output, &aggregate, look)
+    let done = perform(&args.paths, &settings, args.out.as_deref(), ui)?;
+    let text = render(args.format.into(), &done.output, &done.aggregate, done.look(ui))
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
-    if output.manifest.sessions_exercised > 0 || args.format != super::args::Output::Table {
+    if done.output.manifest.sessions_exercised > 0 || args.format != super::args::Output::Table {
         ui.product(&text)?;
     }
-    exit(&output, ui)
+    exit(&done.output, ui)
 }
 
 fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
@@ -71,6 +40,7 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         Windows::Given(distinct(&args.window))
     };
     Ok(RunSettings {
+        job: Job::Replay,
         profiles,
         strategies,
         windows,
@@ -110,26 +80,6 @@ fn profile(name: &str) -> Result<Profile, Failure> {
         .map_err(|error| Failure::new(format!("profile {name}: {error}"), "check the path"))?;
     Profile::parse(name, &text)
         .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
-}
-
-/// Names every lost and damaged input on stderr, once: its first problem, and how many more there are.
-fn problems(manifest: &Manifest, ui: &Ui) {
-    let mut files: Vec<(&Problem, usize)> = Vec::new();
-    let mut places: HashMap<&str, usize> = HashMap::new();
-    for problem in manifest.problems.iter().filter(|problem| problem.severity != "note") {
-        let place = *places.entry(problem.source.as_str()).or_insert(files.len());
-        match files.get_mut(place) {
-            Some((_, count)) => *count += 1,
-            None => files.push((problem, 1)),
-        }
-    }
-    for (problem, count) in files {
-        ui.complain(&problem_line(problem));
-        // Where the file as a whole was refused, its lines tell nothing more.
-        if count > 1 && !(problem.line == 0 && problem.severity == "lost") {
-            ui.complain(&format!("  and {} more of this file; run.json has them all (--out DIR)", count - 1));
-        }
-    }
 }
 
 /// Names the files whose sessions were all too short, where nothing else is shown.
@@ -173,14 +123,5 @@ fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
         };
         return Err(Failure::new(cause, unmeasured_hint(output)));
     }
-    let lost = manifest.files_failed > 0
-        || manifest.sessions_failed > 0
-        || manifest.problems.iter().any(|problem| problem.severity == "lost")
-        || output.cycles.iter().any(|row| !row.error.is_empty())
-        || output.sessions.iter().any(|row| !row.error.is_empty());
-    if lost {
-        ui.say("some inputs could not be measured; the rest is above (exit code 3)");
-        return Ok(Exit::Partial);
-    }
-    Ok(Exit::Done)
+    Ok(ended(output, ui))
 }

@@ -5,34 +5,20 @@
 //! needed. Text that comes from logs is escaped before it gets here into a line.
 
 use super::Look;
+use super::page::{BAD, BOLD, GOOD, Page, errors, list, losses, paint, percent, problems};
 use super::rank::{JUDGED_BY, Place, places};
-use super::text::{count, fit, sanitize, thousands, width, wrap};
+use super::text::{count, sanitize, thousands};
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
-use crate::results::{CycleRow, LossRow, Manifest, Problem, RunOutput, SessionRow};
+use crate::results::{CycleRow, RunOutput, SessionRow};
 use crate::stats::{Estimate, MIN_SESSIONS, holm};
-use crate::strategy::Strategy;
-use anstyle::{AnsiColor, Style};
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
 
 mod lasting;
 
-/// Columns a table needs; narrower terminals break its lines themselves.
-const NARROWEST: usize = 80;
-
-/// Most lines of one kind of note.
-const NOTES: usize = 10;
-
-/// Losses shown.
-const LOSSES: usize = 3;
-
-const BOLD: Style = Style::new().bold();
-const GOOD: Style = AnsiColor::Green.on_default().bold();
-const BAD: Style = AnsiColor::Red.on_default().bold();
-
 /// The table and everything around it.
 pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> String {
-    let mut page = Page { text: String::new(), columns: look.width.max(NARROWEST), color: look.color };
+    let mut page = Page::new(look);
     title(&mut page, output);
     if aggregate.summary.iter().any(|row| 0 < row.n_exercised) {
         for rows in aggregate.summary.chunk_by(same_block) {
@@ -45,41 +31,6 @@ pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> Stri
     }
     notes(&mut page, output, aggregate, look);
     page.text
-}
-
-/// Text under construction.
-struct Page {
-    text: String,
-    columns: usize,
-    color: bool,
-}
-
-impl Page {
-    fn gap(&mut self) {
-        self.text.push('\n');
-    }
-
-    fn line(&mut self, line: &str) {
-        self.text.push_str(line.trim_end());
-        self.text.push('\n');
-    }
-
-    fn prose(&mut self, text: &str) {
-        self.line(&wrap(text, self.columns, 2));
-    }
-
-    fn item(&mut self, text: &str) {
-        self.line(&format!("  {}", wrap(text, self.columns - 2, 4)));
-    }
-
-    fn styled(&mut self, style: Style, text: &str) {
-        let wrapped = wrap(text, self.columns, 2);
-        self.line(&paint(style, &wrapped, self.color));
-    }
-}
-
-fn paint(style: Style, text: &str, color: bool) -> String {
-    if color { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
 fn same_block(left: &SummaryRow, right: &SummaryRow) -> bool {
@@ -108,7 +59,7 @@ fn title(page: &mut Page, output: &RunOutput) {
         format!(" ({})", windows.join(", "))
     };
     let windows = span(output.sessions.iter().filter(|row| row.exercised).map(|row| row.window));
-    let budgets = span(output.cycles.iter().filter(|row| row.error.is_empty()).map(|row| row.budget));
+    let budgets = span(output.cycles.iter().filter(|row| row.error.is_empty()).filter_map(|row| row.budget));
     page.prose(&format!(
         "Profile {}, window {windows} tokens{asked}, summary budget {budgets} tokens, schedule {}, tokenizer {}",
         sanitize(&settings.profiles.join(", ")),
@@ -307,10 +258,6 @@ fn share(value: Estimate, sessions: u64) -> String {
     cell
 }
 
-fn percent(share: Option<f64>) -> String {
-    share.map_or_else(|| "n/a".to_owned(), |share| format!("{:.1}%", share * 100.0))
-}
-
 /// One sentence about two strategies: structured and narrative, or the first two.
 fn paired(page: &mut Page, block: &SummaryRow, rows: &[SummaryRow], differences: &[DifferenceRow]) {
     let here: Vec<&DifferenceRow> = differences
@@ -417,50 +364,6 @@ fn named(kinds: &[(u64, &str)]) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
-fn losses(page: &mut Page, losses: &[LossRow], strategies: &[String]) {
-    let shown = losses.len().min(LOSSES);
-    if shown == 0 {
-        return;
-    }
-    page.gap();
-    let heading = match shown {
-        1 => "The most damaging loss".to_owned(),
-        2 => "The two most damaging losses".to_owned(),
-        _ => "The three most damaging losses".to_owned(),
-    };
-    page.styled(BOLD, &heading);
-    for loss in losses.iter().take(LOSSES) {
-        let place = format!("  {}:{} {} ", sanitize(&loss.source), loss.line, sanitize(&loss.class));
-        let times = count(loss.mentions_later, "time");
-        let fate = format!(
-            "{} at cycle {} under {}, mentioned {times} later",
-            sanitize(&loss.damage),
-            loss.cycle,
-            under(loss, strategies)
-        );
-        let value = sanitize(&loss.value);
-        let one_line = format!("{place}\"{value}\" - {fate}");
-        if width(&one_line) <= page.columns {
-            page.line(&one_line);
-        } else {
-            // At least a piece of the value, however long the path is: paths stay whole, to be copied.
-            let room = page.columns.saturating_sub(width(&place) + 2).max(20);
-            page.line(&format!("{place}\"{}\"", fit(&value, room)));
-            page.line(&format!("    {}", wrap(&format!("- {fate}"), page.columns - 4, 6)));
-        }
-    }
-}
-
-/// The strategies that lose a fact; a run of only these says so.
-fn under(loss: &LossRow, strategies: &[String]) -> String {
-    let compacting = strategies.iter().filter(|name| *name != Strategy::None.name()).count();
-    if compacting > 1 && loss.also.len() + 1 == compacting {
-        return "every strategy".to_owned();
-    }
-    let names: Vec<&str> = std::iter::once(&loss.strategy).chain(&loss.also).map(String::as_str).collect();
-    sanitize(&names.join(", "))
-}
-
 fn notes(page: &mut Page, output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) {
     not_exercised(page, &output.sessions, &output.cycles);
     errors(page, output);
@@ -510,77 +413,6 @@ fn not_exercised(page: &mut Page, sessions: &[SessionRow], cycles: &[CycleRow]) 
         } else {
             "A smaller --window, or --cycles in place of it, compacts more of them."
         });
-    }
-}
-
-/// Sessions and cycles that failed.
-fn errors(page: &mut Page, output: &RunOutput) {
-    let sessions = output
-        .sessions
-        .iter()
-        .filter(|row| !row.error.is_empty())
-        .map(|row| (&row.source, &row.session, &row.strategy, &row.error));
-    let cycles = output
-        .cycles
-        .iter()
-        .filter(|row| !row.error.is_empty())
-        .map(|row| (&row.source, &row.session, &row.strategy, &row.error));
-    // A session that fails does so under each strategy, and its cycle rows say the same.
-    let mut failures: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
-    for (source, session, strategy, error) in sessions.chain(cycles) {
-        let strategies = failures.entry((source, session, error)).or_default();
-        if !strategies.contains(&strategy.as_str()) {
-            strategies.push(strategy);
-        }
-    }
-    let lines: Vec<String> = failures
-        .into_iter()
-        .map(|((source, session, error), strategies)| {
-            format!(
-                "{}: session {}, {}: {}",
-                sanitize(source),
-                sanitize(session),
-                sanitize(&strategies.join(", ")),
-                sanitize(error)
-            )
-        })
-        .collect();
-    list(page, "Failed", &lines);
-}
-
-/// Damage by file and line; what is only worth knowing is counted.
-fn problems(page: &mut Page, manifest: &Manifest) {
-    let is_note = |problem: &&Problem| problem.severity == "note";
-    let lines: Vec<String> =
-        manifest.problems.iter().filter(|problem| !is_note(problem)).map(problem_line).collect();
-    list(page, "Problems in the input", &lines);
-    let notes = manifest.problems.iter().filter(is_note).count() as u64;
-    if 0 < notes {
-        if lines.is_empty() {
-            page.gap();
-        }
-        page.prose(&format!("{} about the input, nothing lost; run.json has them.", count(notes, "note")));
-    }
-}
-
-/// `file:line: text`, safe to print.
-pub fn problem_line(problem: &Problem) -> String {
-    let source = sanitize(&problem.source);
-    let place = if problem.line == 0 { source } else { format!("{source}:{}", problem.line) };
-    format!("{place}: {}", sanitize(&problem.text))
-}
-
-fn list(page: &mut Page, heading: &str, lines: &[String]) {
-    if lines.is_empty() {
-        return;
-    }
-    page.gap();
-    page.styled(BOLD, heading);
-    for line in lines.iter().take(NOTES) {
-        page.item(line);
-    }
-    if NOTES < lines.len() {
-        page.item(&format!("and {} more", thousands((lines.len() - NOTES) as u64)));
     }
 }
 

@@ -6,7 +6,8 @@
 //! a spreadsheet would run as a formula get a leading `'`, which reading takes away again.
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
-use super::{ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow};
+use super::{AuditRow, ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow};
+use crate::aggregate::audit::{AfterRow, KeptRow};
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::{Aggregate, DifferenceRow, DistributionRow, SummaryRow};
 use serde::Serialize;
@@ -37,9 +38,28 @@ pub const DISTRIBUTIONS: &str = "distributions.csv";
 pub const DIFFERENCES: &str = "differences.csv";
 /// Fact rows; only there with `--log-facts`.
 pub const FACTS: &str = "facts.csv";
+/// A row per recorded compaction; only there after an audit, like the two that follow.
+pub const AUDIT: &str = "audit.csv";
+/// What recorded summaries kept.
+pub const KEPT: &str = "kept.csv";
+/// What agents did afterwards.
+pub const AFTERWARDS: &str = "afterwards.csv";
 
-const ALL: [&str; 10] =
-    [MANIFEST, CYCLES, CLASSES, SESSIONS, SPELLS, CURVES, SUMMARY, DISTRIBUTIONS, DIFFERENCES, FACTS];
+const ALL: [&str; 13] = [
+    MANIFEST,
+    CYCLES,
+    CLASSES,
+    SESSIONS,
+    SPELLS,
+    CURVES,
+    SUMMARY,
+    DISTRIBUTIONS,
+    DIFFERENCES,
+    FACTS,
+    AUDIT,
+    KEPT,
+    AFTERWARDS,
+];
 
 /// A result directory that cannot be written or read: where, why, and what to do.
 #[derive(Debug)]
@@ -132,6 +152,9 @@ fn is_result(path: &Path, name: &str) -> bool {
         SUMMARY => begins::<SummaryRow>(),
         DISTRIBUTIONS => begins::<DistributionRow>(),
         DIFFERENCES => begins::<DifferenceRow>(),
+        AUDIT => begins::<AuditRow>(),
+        KEPT => begins::<KeptRow>(),
+        AFTERWARDS => begins::<AfterRow>(),
         _ => begins::<FactRow>(),
     };
     read.is_ok() && (start.is_empty() || start.starts_with(first.as_bytes()))
@@ -142,11 +165,14 @@ fn begins<T: DeserializeOwned>() -> String {
     columns::<T>().get(..3).unwrap_or_default().join(",")
 }
 
-/// Writes a run to `dir`, replacing an earlier one. `facts.csv` is there only when there are fact rows.
+/// Writes a run to `dir`, replacing an earlier one. `facts.csv` is there only when there are fact rows, the files of an
+/// audit only after one.
 pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Result<(), FilesError> {
     prepare(dir)?;
     remove(dir, MANIFEST)?;
-    remove(dir, FACTS)?;
+    for optional in [FACTS, AUDIT, KEPT, AFTERWARDS] {
+        remove(dir, optional)?;
+    }
     write_file(dir, CYCLES, |out| write_csv(out, &output.cycles))?;
     write_file(dir, CLASSES, |out| write_csv(out, &output.classes))?;
     write_file(dir, SESSIONS, |out| write_csv(out, &output.sessions))?;
@@ -155,6 +181,11 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     write_file(dir, SUMMARY, |out| write_csv(out, &aggregate.summary))?;
     write_file(dir, DISTRIBUTIONS, |out| write_csv(out, &aggregate.distributions))?;
     write_file(dir, DIFFERENCES, |out| write_csv(out, &aggregate.differences))?;
+    if !output.audits.is_empty() {
+        write_file(dir, AUDIT, |out| write_csv(out, &output.audits))?;
+        write_file(dir, KEPT, |out| write_csv(out, &aggregate.kept))?;
+        write_file(dir, AFTERWARDS, |out| write_csv(out, &aggregate.afterwards))?;
+    }
     if !output.facts.is_empty() {
         write_file(dir, FACTS, |out| write_csv(out, &output.facts))?;
     }
@@ -167,13 +198,14 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
 /// Reads a run back. Refuses results of a newer schema; columns it does not know are ignored.
 pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
     let manifest = read_manifest(&dir.join(MANIFEST))?;
-    let facts = dir.join(FACTS);
+    let (facts, audits) = (dir.join(FACTS), dir.join(AUDIT));
     Ok(RunOutput {
         manifest,
         cycles: read_rows::<CycleRow>(&dir.join(CYCLES))?,
         classes: read_rows(&dir.join(CLASSES))?,
         sessions: read_rows(&dir.join(SESSIONS))?,
         spells: read_rows(&dir.join(SPELLS))?,
+        audits: if audits.exists() { read_rows(&audits)? } else { Vec::new() },
         facts: if facts.exists() { read_rows(&facts)? } else { Vec::new() },
     })
 }

@@ -1,10 +1,11 @@
 //! Rows of all files in input order, under ids that are unique, and the manifest of the run.
 
-use super::{FileOutcome, Loss, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
+use super::{FileOutcome, Job, Loss, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
 use crate::discover::Discovered;
 use crate::replay::{Mode, ScheduleMode};
 use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
 use crate::score::needed::HORIZON_CALLS;
+use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
 use rustc_hash::FxHashMap;
 
@@ -50,6 +51,7 @@ pub(super) fn assemble(
     output.cycles.reserve_exact(all(|session| session.cycles.len()));
     output.classes.reserve_exact(all(|session| session.classes.len()));
     output.sessions.reserve_exact(all(|session| session.sessions.len()));
+    output.audits.reserve_exact(all(|session| session.audits.len()));
     output.spells.reserve_exact(all(|session| session.spells.len()));
     output.facts.reserve_exact(all(|session| session.facts.len()));
     for outcome in outcomes {
@@ -76,6 +78,7 @@ pub(super) fn assemble(
             output.classes.append(&mut session.classes);
             output.sessions.append(&mut session.sessions);
             output.spells.append(&mut session.spells);
+            output.audits.append(&mut session.audits);
             output.facts.append(&mut session.facts);
             losses.append(&mut session.losses);
         }
@@ -110,6 +113,7 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
     session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.spells.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.audits.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.losses.iter_mut().for_each(|loss| loss.row.session.clone_from(&id));
 }
@@ -157,6 +161,16 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
             0,
         ),
     };
+    if settings.job == Job::Audit {
+        return Settings {
+            strategies: vec![Strategy::Recorded.name().to_owned()],
+            schedule: Strategy::Recorded.name().to_owned(),
+            mode: Strategy::Recorded.name().to_owned(),
+            horizon_calls: HORIZON_CALLS as u64,
+            tokenizer: settings.tokenizer.name().to_owned(),
+            ..Settings::default()
+        };
+    }
     Settings {
         profiles: settings.profiles.iter().map(|profile| profile.name.clone()).collect(),
         strategies: settings.strategies.iter().map(|strategy| strategy.name().to_owned()).collect(),

@@ -1,7 +1,7 @@
 //! From the replay of one session to its rows: what each cycle kept, by class and by fact, and what it lost that hurts.
 
 use super::spells::{Life, Spells};
-use super::{Loss, Place, RunSettings, SessionOutcome, cost_units, writes};
+use super::{Loss, Place, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactSet, Match};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
@@ -16,23 +16,66 @@ use rustc_hash::FxHashSet;
 pub(super) struct Scene<'a> {
     pub(super) transcript: &'a Transcript,
     pub(super) prepared: &'a Prepared<'a>,
-    pub(super) planner: &'a Planner<'a>,
     pub(super) facts: &'a FactSet,
     pub(super) scorer: &'a Scorer<'a>,
     pub(super) place: Place<'a>,
-    pub(super) plan: Plan<'a>,
-    pub(super) settings: &'a RunSettings,
+    pub(super) frame: Frame<'a>,
+    pub(super) log_facts: bool,
 }
 
+/// What the rows say of how a context came about.
+#[derive(Clone, Copy)]
+pub(super) struct Frame<'a> {
+    pub(super) profile: &'a str,
+    pub(super) strategy: Strategy,
+    /// Who wrote the text, where it needs somebody.
+    pub(super) summarizer: &'a str,
+    /// Tokens.
+    pub(super) window: u64,
+    pub(super) mode: Mode,
+    /// Tokens at which the next compaction comes, where that is known.
+    pub(super) trigger: Option<u64>,
+    /// The newest request has to stay in the context.
+    pub(super) pins: bool,
+    /// The generated text holds lists of files; `None` where only the text itself can tell.
+    pub(super) writes_lists: Option<bool>,
+}
+
+impl<'a> Frame<'a> {
+    /// The frame of a plan of a replay.
+    pub(super) fn of(plan: &Plan<'a>, planner: &Planner<'_>, summarizer: &'a dyn Summarizer) -> Self {
+        let (summarizer, writes_lists) = match plan.strategy {
+            Strategy::Structured | Strategy::Narrative => {
+                (summarizer.name(), plan.profile.text_rules().list_form != ListForm::None)
+            }
+            Strategy::Truncate => ("", plan.profile.summary.truncate_tags),
+            Strategy::Emergency | Strategy::None | Strategy::Recorded => ("", false),
+        };
+        Self {
+            profile: &plan.profile.name,
+            strategy: plan.strategy,
+            summarizer,
+            window: plan.window,
+            mode: plan.mode,
+            trigger: Some(planner.amounts(plan.window).trigger),
+            pins: plan.profile.pin_request,
+            writes_lists: Some(writes_lists),
+        }
+    }
+}
+
+/// Lists of files that agents write into a summary.
+const LIST_TAGS: [&str; 2] = ["<modified-files>", "<read-files>"];
+
 impl Scene<'_> {
+    /// Makes the rows of one replay; `watch` is told each cycle and its score.
     pub(super) fn rows(
         &self,
         result: &Replay,
-        summarizer: &dyn Summarizer,
         session: &mut SessionRow,
         outcome: &mut SessionOutcome,
+        mut watch: impl FnMut(usize, &Cycle<'_>, &CycleScore),
     ) {
-        let amounts = self.planner.amounts(self.plan.window);
         let turns = self.prepared.terrain.requests().max(1) as f64;
         let turn = self.prepared.view.tokens.total() as f64 / turns;
         let mut previous_summary = None;
@@ -46,26 +89,24 @@ impl Scene<'_> {
             let cycle = self.cycle(trace);
             let score = self.scorer.score(&cycle);
             let rereads = rereads(self.transcript, self.facts, self.prepared.view.tokens, &cycle);
-            let mut row = self.cycle_row(trace, &score, rereads, number);
-            row.summarizer = match self.plan.strategy {
-                Strategy::Structured | Strategy::Narrative => summarizer.name().to_owned(),
-                Strategy::Truncate | Strategy::Emergency | Strategy::None => String::new(),
-            };
-            row.budget = result.budget;
+            let mut row = self.cycle_row(trace, &score, rereads, number, result.budget);
+            watch(index, &cycle, &score);
+            self.frame.summarizer.clone_into(&mut row.summarizer);
             row.tokens_overhead = result.overhead;
             result.overhead_source.name().clone_into(&mut row.overhead_source);
             row.stuck = last && result.stuck;
             row.summary_growth = previous_summary.and_then(|before| ratio(row.tokens_summary, before));
             previous_summary = Some(row.tokens_summary);
-            let room = amounts.trigger as f64 - (trace.tokens_after + result.overhead) as f64;
-            row.headroom = (turn > 0.0).then(|| room / turn);
+            let held = (trace.tokens_after + result.overhead) as f64;
+            row.headroom =
+                self.frame.trigger.filter(|_| turn > 0.0).map(|trigger| (trigger as f64 - held) / turn);
             self.class_rows(&score, number, outcome);
             let before = std::mem::replace(&mut trigger, MessageIdx::new(trace.cut.trigger));
             let lives = spells.cycle(self.facts, &score.fates, number, before, trigger);
-            if self.settings.log_facts {
+            if self.log_facts {
                 self.fact_rows(&score, &lives, trace, number, outcome);
             }
-            if self.plan.strategy != Strategy::None {
+            if self.frame.strategy != Strategy::None {
                 self.losses(&score, trace, number, &mut lost, outcome);
             }
             rows.push(row);
@@ -77,14 +118,13 @@ impl Scene<'_> {
     }
 
     fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
-        let writes_lists = match self.plan.strategy {
-            Strategy::Structured | Strategy::Narrative => {
-                self.plan.profile.text_rules().list_form != ListForm::None
-            }
-            Strategy::Truncate => self.plan.profile.summary.truncate_tags,
-            Strategy::Emergency | Strategy::None => false,
-        };
-        let control = self.plan.strategy == Strategy::None;
+        let control = self.frame.strategy == Strategy::None;
+        let opaque = self.frame.strategy == Strategy::Recorded && trace.generated.is_empty();
+        let has_lists = |text: &str| LIST_TAGS.iter().any(|tag| text.contains(tag));
+        let writes_lists = self
+            .frame
+            .writes_lists
+            .unwrap_or_else(|| trace.generated.iter().any(|generated| has_lists(&generated.text)));
         Cycle {
             context: &trace.context,
             prefix_end: MessageIdx::new(trace.cut.trigger),
@@ -95,35 +135,39 @@ impl Scene<'_> {
                 .prepared
                 .terrain
                 .newest_request(trace.cut.trigger)
-                .filter(|_| self.plan.profile.pin_request)
+                .filter(|_| self.frame.pins)
                 .map(MessageIdx::new),
+            opaque,
         }
     }
 
-    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, rereads: Rereads, number: u32) -> CycleRow {
+    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, rereads: Rereads, number: u32, budget: Option<u64>) -> CycleRow {
         let used = trace.generated.first();
         let summary: u64 = trace.generated.iter().map(|generated| generated.tokens).sum();
         let at_risk = score.structural.at_risk + score.lexical.at_risk;
         let in_summary = score.structural.in_summary + score.lexical.in_summary;
         let total = score.structural.total + score.lexical.total;
-        let compacts = self.plan.strategy != Strategy::None && !trace.generated.is_empty();
-        let budget = self.planner.amounts(self.plan.window).budget;
+        let compacts = self.frame.strategy != Strategy::None && !trace.generated.is_empty();
+        // Of a summary that cannot be read neither the tokens nor what it holds are known.
+        let opaque = self.frame.strategy == Strategy::Recorded && trace.generated.is_empty();
+        let known = |value: Option<f64>| value.filter(|_| !opaque);
         CycleRow {
             session: self.transcript.id.clone(),
             source: self.place.source.to_owned(),
             format: self.place.format.to_owned(),
-            profile: self.plan.profile.name.clone(),
-            strategy: self.plan.strategy.name().to_owned(),
+            profile: self.frame.profile.to_owned(),
+            strategy: self.frame.strategy.name().to_owned(),
             strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
             fallback_reason: match used {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
-                None if self.plan.strategy == Strategy::None => String::new(),
+                None if self.frame.strategy == Strategy::None => String::new(),
                 None if trace.cut.cut <= trace.cut.from => {
                     "no message can leave: one unit alone fills the window".to_owned()
                 }
-                None => format!("a budget of {budget} tokens holds no text"),
+                None if opaque => "the log does not show the summary".to_owned(),
+                None => format!("a budget of {} tokens holds no text", budget.unwrap_or(0)),
             },
-            window: self.plan.window,
+            window: self.frame.window,
             cycle: number,
             trigger_message: trace.cut.trigger as u64,
             cut_message: trace.cut.cut as u64,
@@ -131,11 +175,14 @@ impl Scene<'_> {
             starts_compacted: self.transcript.starts_compacted,
             messages_before: trace.messages_before,
             messages_after: trace.messages_after,
+            budget,
             tokens_before: trace.tokens_before,
             tokens_after: trace.tokens_after,
             tokens_summary: summary,
             tokens_tail: trace.tokens_after.saturating_sub(summary),
-            reduction: ratio(trace.tokens_after, trace.tokens_before).map(|kept| 1.0 - kept),
+            reduction: known(ratio(trace.tokens_after, trace.tokens_before).map(|kept| 1.0 - kept)),
+            opaque,
+            facts_opaque: score.opaque,
             facts_at_risk: at_risk,
             facts_in_summary: in_summary,
             summary_survival: ratio(in_summary, at_risk),
@@ -149,7 +196,7 @@ impl Scene<'_> {
             lexical_survival: ratio(score.lexical.in_summary, score.lexical.at_risk),
             facts_total: total,
             facts_in_context: score.in_context,
-            context_survival: ratio(score.in_context, total),
+            context_survival: known(ratio(score.in_context, total)),
             tail_facts: score.tail,
             tail_facts_in_context: score.tail_in_context,
             facts_unadjudicable: score.unadjudicable,
@@ -211,11 +258,11 @@ impl Scene<'_> {
             no_user_message: score.broken.no_user_message,
             request_absent: score.broken.request_absent,
             summary_after_tail: score.broken.summary_after_tail,
-            over_budget: summary > budget,
+            over_budget: budget.is_some_and(|budget| summary > budget),
             // Compacting a finished context again is not meant to gain anything.
             no_gain: compacts
                 && trace.tokens_after >= trace.tokens_before
-                && (self.plan.mode == Mode::Grow || number == 1),
+                && (self.frame.mode == Mode::Grow || number == 1),
             unfit: trace.cut.unfit,
             late_trigger: trace.cut.late,
             ..CycleRow::default()
@@ -225,9 +272,9 @@ impl Scene<'_> {
     fn class_rows(&self, score: &CycleScore, number: u32, outcome: &mut SessionOutcome) {
         outcome.classes.extend(score.classes.iter().map(|(class, tally)| ClassRow {
             session: self.transcript.id.clone(),
-            profile: self.plan.profile.name.clone(),
-            strategy: self.plan.strategy.name().to_owned(),
-            window: self.plan.window,
+            profile: self.frame.profile.to_owned(),
+            strategy: self.frame.strategy.name().to_owned(),
+            window: self.frame.window,
             cycle: number,
             class: class.name().to_owned(),
             total: tally.total,
@@ -243,9 +290,9 @@ impl Scene<'_> {
     fn spell_rows(&self, spells: Spells, outcome: &mut SessionOutcome) {
         outcome.spells.extend(spells.finish().into_iter().map(|((class, age), ends)| SpellRow {
             session: self.transcript.id.clone(),
-            profile: self.plan.profile.name.clone(),
-            strategy: self.plan.strategy.name().to_owned(),
-            window: self.plan.window,
+            profile: self.frame.profile.to_owned(),
+            strategy: self.frame.strategy.name().to_owned(),
+            window: self.frame.window,
             kind: if class.structural() { "structural" } else { "lexical" }.to_owned(),
             class: class.name().to_owned(),
             age,
@@ -267,9 +314,9 @@ impl Scene<'_> {
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             outcome.facts.push(FactRow {
                 session: self.transcript.id.clone(),
-                profile: self.plan.profile.name.clone(),
-                strategy: self.plan.strategy.name().into(),
-                window: self.plan.window,
+                profile: self.frame.profile.to_owned(),
+                strategy: self.frame.strategy.name().into(),
+                window: self.frame.window,
                 cycle: number,
                 fact: u64::from(fate.id.0),
                 class: fate.class.name().into(),
@@ -322,7 +369,7 @@ impl Scene<'_> {
             }
             let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
             // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
-            let strategy = self.plan.strategy.name();
+            let strategy = self.frame.strategy.name();
             let slot = outcome.losses.iter().position(|loss| writes(&loss.row.strategy) == writes(strategy));
             let known = slot.and_then(|at| outcome.losses.get(at));
             if known.is_some_and(|loss| (loss.rank, loss.row.strategy.as_str()) <= (rank, strategy)) {
@@ -332,7 +379,7 @@ impl Scene<'_> {
                 session: self.transcript.id.clone(),
                 source: self.place.source.to_owned(),
                 line: u64::from(fact.line),
-                profile: self.plan.profile.name.clone(),
+                profile: self.frame.profile.to_owned(),
                 strategy: strategy.to_owned(),
                 cycle: number,
                 class: fate.class.name().to_owned(),
@@ -392,7 +439,7 @@ fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
     session.predicted_reread_tokens = rows.iter().map(|row| row.predicted_reread_tokens).sum();
     session.files_modified = mean(CycleRow::files_modified);
     session.files_read = mean(CycleRow::files_read);
-    session.tokens_summary = mean(|row| Some(row.tokens_summary as f64));
+    session.tokens_summary = mean(|row| (!row.opaque).then_some(row.tokens_summary as f64));
     session.reduction = mean(|row| row.reduction);
     session.facts_at_risk = rows.iter().map(|row| row.facts_at_risk).sum();
     session.facts_in_summary = rows.iter().map(|row| row.facts_in_summary).sum();

@@ -139,31 +139,59 @@ pub struct Rereads {
     pub actual: Reads,
 }
 
-/// Tells the re-reads behind one cycle. The path alone is no content: only a kept message holds that.
-pub fn rereads(transcript: &Transcript, facts: &FactSet, tokens: &TokenIndex, cycle: &Cycle<'_>) -> Rereads {
+/// A file whose content left the context, and what the agent did with it next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Return {
+    pub(super) fact: Option<FactId>,
+    pub(super) kind: UseKind,
+    /// Of what it read, or, where it edited, of the content it knew.
+    pub(super) tokens: u64,
+}
+
+/// Files whose content a compaction took out of the context and which the agent came back to in messages from the cycle
+/// up to `end`. The path alone is no content: only a kept message holds that.
+pub(super) fn returns(
+    transcript: &Transcript,
+    facts: &FactSet,
+    tokens: &TokenIndex,
+    cycle: &Cycle<'_>,
+    end: MessageIdx,
+) -> Vec<Return> {
     let kept = super::kept_messages(cycle.context, cycle.prefix_end);
     let is_kept = |at: PartRef| kept.get(at.message.get()).copied().unwrap_or(false);
-    let end = horizon(transcript, cycle.prefix_end);
-    let mut found = Rereads::default();
+    let link = |one: &FileUse| transcript.links.get(one.link as usize);
+    let result = |one: &FileUse| link(one).and_then(|link| link.result);
+    let mut found = Vec::new();
     for file in facts.ledger.files.iter().filter(|file| file.live_at(cycle.prefix_end)) {
-        let link = |one: &FileUse| transcript.links.get(one.link as usize);
-        let result = |one: &FileUse| link(one).and_then(|link| link.result);
         let before = |one: &&FileUse| result(one).is_some_and(|at| at.message < cycle.prefix_end);
-        let Some(known) = file.uses.iter().rev().filter(before).find(|one| one.kind != UseKind::Edit) else {
-            continue;
-        };
+        let whole = |one: &&FileUse| one.kind != UseKind::Edit;
+        let Some(known) = file.uses.iter().rev().filter(before).find(whole) else { continue };
         let Some(content) = content(known, transcript).filter(|at| !is_kept(*at)) else { continue };
         let after = |one: &&FileUse| {
             link(one).is_some_and(|link| (cycle.prefix_end..end).contains(&link.call.message))
         };
         let Some(next) = file.uses.iter().find(after) else { continue };
-        let (reads, at, readers) = match next.kind {
+        let (at, readers) = match next.kind {
+            UseKind::Read => (result(next), next.readers),
+            UseKind::Edit | UseKind::Write => (Some(content), known.readers),
+        };
+        let tokens = at.map_or(0, |at| tokens.part(at)) / u64::from(readers.max(1));
+        found.push(Return { fact: file.fact, kind: next.kind, tokens });
+    }
+    found
+}
+
+/// Tells the re-reads behind one cycle, up to the horizon. Who writes a file anew need not know it.
+pub fn rereads(transcript: &Transcript, facts: &FactSet, tokens: &TokenIndex, cycle: &Cycle<'_>) -> Rereads {
+    let mut found = Rereads::default();
+    for back in returns(transcript, facts, tokens, cycle, horizon(transcript, cycle.prefix_end)) {
+        let reads = match back.kind {
+            UseKind::Read => &mut found.actual,
+            UseKind::Edit => &mut found.predicted,
             UseKind::Write => continue,
-            UseKind::Edit => (&mut found.predicted, Some(content), known.readers),
-            UseKind::Read => (&mut found.actual, result(next), next.readers),
         };
         reads.files += 1;
-        reads.tokens += at.map_or(0, |at| tokens.part(at)) / u64::from(readers.max(1));
+        reads.tokens += back.tokens;
     }
     found
 }

@@ -28,6 +28,7 @@ fn check_score(context: &Context, check: impl FnOnce(&CycleScore)) {
         metadata: None,
         writes_lists: false,
         newest_request: None,
+        opaque: false,
     });
     assert!(score.structural.total + score.lexical.total >= 5, "the session has facts: {score:?}");
     check(&score);

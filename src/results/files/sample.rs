@@ -36,7 +36,7 @@ pub(crate) fn cycle(session: &SessionRow, kept: u64, lexical: u64) -> CycleRow {
         strategy: session.strategy.clone(),
         window: session.window,
         cycle: 1,
-        budget: 1_000,
+        budget: Some(1_000),
         tokens_before: 16_000,
         tokens_after: 4_000,
         tokens_summary: 500,

@@ -35,6 +35,7 @@ fn scored(after: &str, summary: &str, kept: &[usize], recorded: &[usize]) -> (Cy
         metadata: None,
         writes_lists: false,
         newest_request: None,
+        opaque: false,
     };
     let score = Scorer::new(&session, &facts).score(&cycle);
     let rereads = rereads(&session, &facts, &tokens, &cycle);

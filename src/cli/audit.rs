@@ -1,0 +1,44 @@
+//! `compactor audit`: the compactions that logs already hold, scored.
+
+use super::args::{AuditArgs, Output};
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use super::work::{ended, perform};
+use crate::profile::Profile;
+use crate::replay::{Mode, ScheduleMode};
+use crate::report::audit;
+use crate::run::{Job, RunSettings, Windows};
+
+/// Runs the verb.
+pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let settings = RunSettings {
+        job: Job::Audit,
+        profiles: vec![Profile::standard()],
+        strategies: Vec::new(),
+        windows: Windows::Given(Vec::new()),
+        summary_tokens: None,
+        schedule: ScheduleMode::Free,
+        mode: Mode::Grow,
+        tokenizer: args.tokenizer,
+        jobs: args.jobs.map_or(0, usize::from),
+        log_facts: args.log_facts,
+    };
+    let done = perform(&args.paths, &settings, args.out.as_deref(), ui)?;
+    let any = !done.output.audits.is_empty();
+    if any || args.format != Output::Table {
+        let text = audit::render(args.format.into(), &done.output, &done.aggregate, done.look(ui))
+            .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+        ui.product(&text)?;
+    }
+    if any {
+        return Ok(ended(&done.output, ui));
+    }
+    let sessions = done.output.manifest.sessions;
+    Err(if sessions == 0 {
+        let hint = "give a file or directory with logs of Claude Code, Codex or pi";
+        Failure::new("no session could be read: nothing was audited", hint)
+    } else {
+        let hint = "compactor replay compacts logs itself and scores that";
+        Failure::new(format!("none of {sessions} sessions holds a compaction: nothing was audited"), hint)
+    })
+}

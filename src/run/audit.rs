@@ -1,0 +1,100 @@
+//! Recorded compactions -> rows: the same rows as those of a replay, and what the agent did after each.
+//!
+//! The policy that ran is the agent's own, so the profile of a row is the log's format and its strategy `recorded`.
+
+use super::rows::{Frame, Scene};
+use super::{Place, RunSettings, SessionOutcome, auto_window, calibration, cost_units, session_row};
+use crate::facts::FactSet;
+use crate::replay::recorded::recorded;
+use crate::replay::{Mode, Prepared, effects};
+use crate::results::AuditRow;
+use crate::score::Scorer;
+use crate::score::afterwards::{afterwards, calls_to_edit};
+use crate::strategy::Strategy;
+use crate::tokens::TokenIndex;
+use crate::transcript::{MessageIdx, Transcript};
+
+/// Scores the compactions that one session holds.
+pub(super) fn session(
+    transcript: &Transcript,
+    place: Place<'_>,
+    settings: &RunSettings,
+) -> SessionOutcome {
+    let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
+    let (window, source) = auto_window(transcript);
+    let mut row = session_row(transcript, place, place.format, Strategy::Recorded);
+    row.window = window;
+    source.name().clone_into(&mut row.window_source);
+    let Some(last) = transcript.recorded.last() else {
+        outcome.sessions.push(row);
+        return outcome;
+    };
+    let tokens = TokenIndex::new(transcript, settings.tokenizer);
+    let effects = effects(transcript);
+    let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
+    let facts = FactSet::extract_until(transcript, &effects, last.before);
+    let scorer = Scorer::new(transcript, &facts);
+    let result = recorded(&prepared, window);
+    row.tokens = tokens.total();
+    row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
+    let frame = Frame {
+        profile: place.format,
+        strategy: Strategy::Recorded,
+        summarizer: "",
+        window,
+        mode: Mode::Grow,
+        trigger: None,
+        pins: false,
+        writes_lists: None,
+    };
+    let scene = Scene {
+        transcript,
+        prepared: &prepared,
+        facts: &facts,
+        scorer: &scorer,
+        place,
+        frame,
+        log_facts: settings.log_facts,
+    };
+    let mut audits = Vec::new();
+    let end = MessageIdx::new(transcript.messages.len());
+    let cold = calls_to_edit(transcript, &facts, MessageIdx(0), end);
+    scene.rows(&result, &mut row, &mut outcome, |index, cycle, score| {
+        let Some(one) = transcript.recorded.get(index) else { return };
+        let stop = transcript.recorded.get(index + 1).map_or(end, |next| next.before);
+        let after = afterwards(transcript, &facts, &tokens, cycle, &score.fates, stop);
+        audits.push(AuditRow {
+            session: transcript.id.clone(),
+            source: place.source.to_owned(),
+            cycle: index as u32 + 1,
+            format: place.format.to_owned(),
+            line: u64::from(one.line),
+            trigger: one.trigger.clone().unwrap_or_default(),
+            opaque: one.summary.is_none(),
+            messages_before: u64::from(one.before.0),
+            messages_kept: one.kept.len() as u64,
+            recorded_before: one.tokens_before,
+            recorded_after: one.tokens_after,
+            calls: after.calls,
+            calls_to_edit: after.calls_to_edit,
+            calls_to_edit_cold: cold,
+            rereads: after.rereads,
+            reread_tokens: after.reread_tokens,
+            rereads_named: after.rereads_named,
+            edits: after.edits,
+            edits_named: after.edits_named,
+            used: after.used,
+            used_kept: after.used_kept,
+            repeated: after.repeated,
+            repeated_kept: after.repeated_kept,
+        });
+    });
+    outcome.audits = audits;
+    row.requests = result.cost.requests;
+    row.prompt_tokens = result.cost.prompt;
+    row.cached_tokens = result.cost.cached;
+    row.cost_units = cost_units(result.cost.prompt, result.cost.cached);
+    outcome.exercised |= row.exercised;
+    outcome.sessions.push(row);
+    outcome
+}
