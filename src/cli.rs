@@ -7,6 +7,7 @@ pub mod args;
 pub mod audit;
 pub mod exit;
 pub mod replay;
+pub mod show;
 pub mod ui;
 pub mod work;
 
@@ -23,6 +24,7 @@ pub fn main() -> ExitCode {
     let ui = Ui::new(cli.color, cli.quiet);
     let result = match &cli.verb {
         Verb::Replay(args) => replay::run(args, &ui),
+        Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
     };
     match result {

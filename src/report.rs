@@ -12,6 +12,7 @@ use std::io;
 pub mod audit;
 pub mod page;
 pub mod rank;
+pub mod show;
 pub mod table;
 pub mod text;
 

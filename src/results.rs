@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
 pub mod files;
+pub mod shown;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
 pub const SCHEMA_VERSION: u32 = 3;

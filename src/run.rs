@@ -6,6 +6,7 @@
 mod assemble;
 mod audit;
 mod rows;
+pub mod show;
 mod spells;
 
 use crate::diagnostic::Severity;
@@ -17,7 +18,9 @@ use crate::profile::Profile;
 use crate::replay::{
     Mode, Plan, Planner, Prepared, Schedule, ScheduleMode, effects, repeat_schedule, replay,
 };
-use crate::results::{AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio};
+use crate::results::{
+    AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
+};
 use crate::score::Scorer;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
@@ -217,8 +220,7 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
                 Job::Replay => session(transcript, place, settings, summarizer),
                 Job::Audit => audit::session(transcript, place, settings),
             };
-            catch_unwind(AssertUnwindSafe(rows))
-                .unwrap_or_else(|_| failed(transcript, place, settings))
+            catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
         })
         .collect();
     FileOutcome { ingested: Some(facts), problems, sessions }
@@ -304,8 +306,7 @@ fn session(
             if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
                 let frame = Frame::of(&plan, planner, summarizer);
                 let log_facts = settings.log_facts;
-                let scene =
-                    Scene { transcript, prepared: &prepared, facts, scorer, place, frame, log_facts };
+                let scene = Scene { transcript, prepared: &prepared, facts, scorer, place, frame, log_facts };
                 scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
             }
             row.requests = result.cost.requests;
@@ -470,12 +471,7 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
     ratio(usage.input, tokens.range(0..at) + overhead)
 }
 
-fn session_row(
-    transcript: &Transcript,
-    place: Place<'_>,
-    profile: &str,
-    strategy: Strategy,
-) -> SessionRow {
+fn session_row(transcript: &Transcript, place: Place<'_>, profile: &str, strategy: Strategy) -> SessionRow {
     SessionRow {
         session: transcript.id.clone(),
         source: place.source.to_owned(),

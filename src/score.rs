@@ -289,7 +289,7 @@ impl<'a> Scorer<'a> {
             }
             score.fates.push(fate);
         }
-        score.stale = self.stale(&in_summary, &kept, cycle.prefix_end);
+        score.stale = self.stale(&in_summary, &kept, cycle.prefix_end).len() as u64;
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
@@ -301,9 +301,24 @@ impl<'a> Scorer<'a> {
         score
     }
 
-    /// Superseded facts that stand in the generated text or in a kept message, while their live successor stands
-    /// nowhere in the context.
-    fn stale(&self, found: &crate::facts::Found, kept: &[bool], prefix_end: MessageIdx) -> u64 {
+    /// Paths, identifiers and quoted user lines of a generated text that occur nowhere before `prefix_end`, sorted.
+    pub fn invented_items(&self, generated: &str, prefix_end: MessageIdx) -> Vec<String> {
+        self.occurrences.items(generated, prefix_end)
+    }
+
+    /// Superseded facts that stand in the context of a cycle while their successors do not, with these.
+    pub fn stale_facts(&self, cycle: &Cycle<'_>) -> Vec<(FactId, FactId)> {
+        let found = self.facts.find(&generated_text(cycle.context), cycle.prefix_end);
+        self.stale(&found, &kept_messages(cycle.context, cycle.prefix_end), cycle.prefix_end)
+    }
+
+    /// Superseded facts that stand in the generated text, while their live successor stands nowhere in the context.
+    fn stale(
+        &self,
+        found: &crate::facts::Found,
+        kept: &[bool],
+        prefix_end: MessageIdx,
+    ) -> Vec<(FactId, FactId)> {
         let in_tail = |id: FactId| {
             self.facts.facts.get(id.0 as usize).is_some_and(|fact| {
                 before(&fact.mentions, prefix_end)
@@ -316,11 +331,12 @@ impl<'a> Scorer<'a> {
             .enumerate()
             .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
             .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
-            .filter(|(_, fact)| {
-                self.successor(fact, prefix_end)
-                    .is_some_and(|new| !found.get(new).is_present() && !in_tail(new))
+            .filter_map(|(index, fact)| {
+                let new = self.successor(fact, prefix_end)?;
+                let gone = !found.get(new).is_present() && !in_tail(new);
+                gone.then_some((FactId(index as u32), new))
             })
-            .count() as u64
+            .collect()
     }
 
     /// What stands for a superseded fact at a prefix: the end of its chain of successors.

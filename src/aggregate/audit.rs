@@ -52,6 +52,8 @@ pub struct AfterRow {
     pub manual: u64,
     /// Mean tokens of the context before a compaction, counted.
     pub tokens_before: Option<f64>,
+    /// The same as the logs report them, which counts instructions and tools too.
+    pub recorded_before: Option<f64>,
     /// Mean tokens of a readable summary.
     pub tokens_summary: Option<f64>,
     /// Mean messages kept verbatim.
@@ -112,6 +114,9 @@ struct Share {
     at_risk: u64,
 }
 
+/// Counts per session and compaction.
+type Counts<'a> = BTreeMap<(&'a str, u32), Share>;
+
 /// By agent, in order of the rows: all classes, then groups, then rounds.
 pub fn kept(output: &RunOutput) -> Vec<KeptRow> {
     let agents = agents(&output.audits);
@@ -121,8 +126,7 @@ pub fn kept(output: &RunOutput) -> Vec<KeptRow> {
         .filter(|cycle| is_readable(cycle))
         .map(|cycle| ((cycle.session.as_str(), cycle.cycle), cycle.profile.as_str()))
         .collect();
-    // Per agent, class and round (0: all): per session and compaction its counts.
-    type Counts<'a> = BTreeMap<(&'a str, u32), Share>;
+    // Per agent, class and round (0: all).
     let mut counts: BTreeMap<(&str, &str, u32), Counts<'_>> = BTreeMap::new();
     for row in &output.classes {
         let Some(agent) = readable.get(&(row.session.as_str(), row.cycle)) else { continue };
@@ -150,7 +154,7 @@ pub fn kept(output: &RunOutput) -> Vec<KeptRow> {
     rows
 }
 
-fn kept_row(agent: &str, class: &str, round: u32, shares: &BTreeMap<(&str, u32), Share>) -> KeptRow {
+fn kept_row(agent: &str, class: &str, round: u32, shares: &Counts<'_>) -> KeptRow {
     let mut sessions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     let (mut all, mut compactions) = (Share::default(), 0);
     for ((session, _), share) in shares {
@@ -219,6 +223,7 @@ fn after_row(agent: &str, output: &RunOutput) -> AfterRow {
         opaque: count(|row| row.opaque),
         manual: count(|row| row.trigger == "manual"),
         tokens_before: mean(&values_of(&cycles, |cycle| Some(cycle.tokens_before as f64))),
+        recorded_before: mean(&values_of(&audits, |row| Some(row.recorded_before? as f64))),
         tokens_summary: mean(&values_of(&cycles, |cycle| {
             is_readable(cycle).then_some(cycle.tokens_summary as f64)
         })),

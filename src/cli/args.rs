@@ -39,6 +39,86 @@ pub enum Verb {
     /// Score the compactions that logs already hold: what their summaries kept, what the agent did next
     #[command(long_about = AUDIT_ABOUT)]
     Audit(AuditArgs),
+    /// Show one cycle in full: the cut and why, the summary, and where each fact went
+    #[command(long_about = SHOW_ABOUT)]
+    Show(ShowArgs),
+}
+
+const SHOW_ABOUT: &str = "\
+Show one cycle in full: the cut and why, the summary, and where each fact went
+
+Examples:
+  compactor show session.jsonl --cycle 2
+  compactor show session.jsonl --strategy recorded
+  compactor show session.jsonl --strategy truncate --window 128k --format json
+
+With the settings of a replay the cycle is that of the replay. Facts that were lost and needed come first; each fact names \
+the line of the log where it was born, and the line of the summary where it stands.";
+
+/// Arguments of `show`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ShowArgs {
+    /// One log, or `-` for stdin
+    #[arg(required = true, value_name = "LOG")]
+    pub path: PathBuf,
+
+    /// Session id or its beginning, where the log holds several; default: the first that was compacted
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+
+    /// structured, narrative, truncate, emergency, none, or recorded for the compactions the log itself holds
+    #[arg(short, long, value_name = "NAME", value_parser = shown_strategy, default_value = "structured")]
+    pub strategy: Strategy,
+
+    /// Number of the cycle, or of the recorded compaction
+    #[arg(short = 'k', long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    pub cycle: u16,
+
+    /// List the facts of the kept tail, too
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub all: bool,
+
+    /// Compaction policy: the name of an embedded profile (standard) or a TOML file
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "standard")]
+    pub profile: String,
+
+    /// Context window in tokens (`128k`, `200000`), or `auto` for the window of the log's model
+    #[arg(short, long, value_name = "TOKENS", value_parser = window, conflicts_with = "cycles")]
+    pub window: Option<WindowChoice>,
+
+    /// Find a window at which so many compactions happen
+    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub cycles: u16,
+
+    /// One schedule for all strategies, or that of this strategy on its own
+    #[arg(long, value_enum, default_value_t = Schedule::Locked)]
+    pub schedule: Schedule,
+
+    /// Let the log go on between cycles, or compact the finished context again and again
+    #[arg(long, value_enum, default_value_t = Repeat::Grow)]
+    pub mode: Repeat,
+
+    /// Limit for everything generated, in tokens; default: the profile's
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub summary_tokens: Option<u64>,
+
+    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
+    pub tokenizer: Tokenizer,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = ShowFormat::Text)]
+    pub format: ShowFormat,
+}
+
+/// What `show` can print.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum ShowFormat {
+    /// For people
+    Text,
+    /// For programs: everything, the facts of the tail too
+    Json,
 }
 
 const AUDIT_ABOUT: &str = "\
@@ -223,6 +303,11 @@ impl From<Output> for Format {
 
 fn strategy(text: &str) -> Result<Strategy, String> {
     text.parse().map_err(|_| unknown("strategy", text, &Strategy::ALL.map(Strategy::name)))
+}
+
+/// Every strategy, and what the log itself did.
+fn shown_strategy(text: &str) -> Result<Strategy, String> {
+    if text == Strategy::Recorded.name() { Ok(Strategy::Recorded) } else { strategy(text) }
 }
 
 fn tokenizer(text: &str) -> Result<Tokenizer, String> {

@@ -66,7 +66,7 @@ fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 
 /// An embedded profile by name, or one from a file.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the profiles that a user names")]
-fn profile(name: &str) -> Result<Profile, Failure> {
+pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
     if name == "standard" {
         return Ok(Profile::standard());
     }

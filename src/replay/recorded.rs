@@ -99,12 +99,9 @@ impl Walk<'_> {
         let is_system = |at: &MessageIdx| messages.get(at.get()).is_some_and(|it| it.role == Role::System);
         let before = (0..one.before.get()).map(MessageIdx::new);
         let mut entries: Vec<Entry> = before.filter(is_system).map(Entry::Kept).collect();
-        entries.extend(
-            generated.iter().map(|it| Entry::Summary { role: Role::User, text: it.text.clone() }),
-        );
-        entries.extend(
-            one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }),
-        );
+        entries.extend(generated.iter().map(|it| Entry::Summary { role: Role::User, text: it.text.clone() }));
+        entries
+            .extend(one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }));
         entries.extend(one.kept.iter().copied().filter(|at| !is_system(at)).map(Entry::Kept));
         Context { entries, now: one.before }
     }

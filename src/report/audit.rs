@@ -102,23 +102,26 @@ fn block(page: &mut Page, agent: &AfterRow, aggregate: &Aggregate, horizon: u64)
         format!("{} ({} by hand)", count(agent.compactions, "compaction"), thousands(agent.manual)),
     ];
     if let Some(before) = agent.tokens_before {
-        facts.push(format!("{} tokens before", whole(before)));
+        let logged = agent.recorded_before.map(|it| format!(" ({} by the log)", whole(it)));
+        facts.push(format!("{} tokens before{}", whole(before), logged.unwrap_or_default()));
     }
     if let (Some(before), Some(summary)) = (agent.tokens_before, agent.tokens_summary) {
-        let share = if before > 0.0 { format!(" ({:.1} %)", summary * 100.0 / before) } else { String::new() };
+        let share =
+            if before > 0.0 { format!(" ({:.1} %)", summary * 100.0 / before) } else { String::new() };
         facts.push(format!("summary {} tokens{share}", whole(summary)));
     }
     if let Some(kept) = agent.messages_kept {
         facts.push(format!("{} messages kept", whole(kept)));
     }
     page.styled(BOLD, &format!("{}: {}", sanitize(&agent.profile), facts.join(", ")));
-    let rows: Vec<&KeptRow> =
-        aggregate.kept.iter().filter(|row| row.profile == agent.profile).collect();
+    let rows: Vec<&KeptRow> = aggregate.kept.iter().filter(|row| row.profile == agent.profile).collect();
     if readable > 0 {
         kept(page, &rows, agent);
         rounds(page, &rows);
     } else {
-        page.prose("No summary can be read (encrypted, or not in the log): nothing is counted as kept or lost.");
+        page.prose(
+            "No summary can be read (encrypted, or not in the log): nothing is counted as kept or lost.",
+        );
     }
     next(page, agent, horizon);
 }
@@ -130,7 +133,8 @@ fn whole(mean: f64) -> String {
 /// The table of classes with a bar each.
 fn kept(page: &mut Page, rows: &[&KeptRow], agent: &AfterRow) {
     page.gap();
-    let head = format!("{:<20}{:>7}  {:<7}  {:<BAR$}  {:>15}", "In the summary", "mean", "95 %", "", "of facts");
+    let head =
+        format!("{:<20}{:>7}  {:<7}  {:<BAR$}  {:>15}", "In the summary", "mean", "95 %", "", "of facts");
     page.line(&paint(BOLD, &head, page.color));
     page.line(&"-".repeat(20 + 7 + 2 + 7 + 2 + BAR + 2 + 15));
     let mut fewer = false;
@@ -153,9 +157,10 @@ fn kept(page: &mut Page, rows: &[&KeptRow], agent: &AfterRow) {
         page.line(&format!("{name:<20}{share:>7}  {interval:<7}  {bar}  {of:>15}"));
     }
     page.gap();
-    let few = if fewer { format!("; n: sessions, where they are below {MIN_SESSIONS}") } else { String::new() };
+    let few =
+        if fewer { format!("; n: sessions, where they are below {MIN_SESSIONS}") } else { String::new() };
     page.prose(&format!(
-        "Of what no message kept verbatim holds, the share that stands in the summary: mean over {}{few}.",
+        "Of what no message kept verbatim holds, the share that stands in the summary: mean over up to {}{few}.",
         count(agent.sessions, "session")
     ));
 }
@@ -196,29 +201,38 @@ fn next(page: &mut Page, agent: &AfterRow, horizon: u64) {
     page.gap();
     page.styled(
         BOLD,
-        &format!("What the agent did next ({horizon} tool calls, fewer where the next compaction came first)"),
+        &format!(
+            "What the agent did next ({horizon} tool calls, fewer where the next compaction came first)"
+        ),
     );
     let named = |kept: u64, whole: u64, verb: &str| {
         if whole == 0 { String::new() } else { format!("; the summary {verb} {}", thousands(kept)) }
     };
-    page.item(&format!(
-        "read again {} whose content had left, after {} of {}, {} tokens in all{}",
-        count(agent.rereads, "file"),
-        thousands(agent.reread_compactions),
-        count(agent.compactions, "compaction"),
-        thousands(agent.reread_tokens),
-        named(agent.rereads_named, agent.rereads_readable, "named"),
-    ));
+    if agent.rereads > 0 {
+        page.item(&format!(
+            "read again {} whose content had left, after {} of {}, {} tokens in all{}",
+            count(agent.rereads, "file"),
+            thousands(agent.reread_compactions),
+            count(agent.compactions, "compaction"),
+            thousands(agent.reread_tokens),
+            named(agent.rereads_named, agent.rereads_readable, "named"),
+        ));
+    } else {
+        page.item("read no file again whose content had left");
+    }
     if let (Some(median), Some(p75)) = (agent.calls_to_edit_median, agent.calls_to_edit_p75) {
         let cold = agent
             .calls_to_edit_cold_median
             .map(|cold| format!("; from the start of a session {}", whole(cold)))
             .unwrap_or_default();
+        let none = match agent.compactions - agent.edited {
+            0 => String::new(),
+            without => format!("; none after {}", count(without, "compaction")),
+        };
         page.item(&format!(
-            "first edit after {} tool calls (median; a quarter took more than {}{cold}); none after {}",
+            "first edit after {} tool calls (median; a quarter took more than {}{cold}){none}",
             whole(median),
             whole(p75),
-            count(agent.compactions - agent.edited, "compaction"),
         ));
     } else {
         page.item("edited nothing");

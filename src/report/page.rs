@@ -78,12 +78,13 @@ pub(super) fn losses(page: &mut Page, losses: &[LossRow], strategies: &[String])
     for loss in losses.iter().take(LOSSES) {
         let place = format!("  {}:{} {} ", sanitize(&loss.source), loss.line, sanitize(&loss.class));
         let times = count(loss.mentions_later, "time");
-        let fate = format!(
-            "{} at cycle {} under {}, mentioned {times} later",
-            sanitize(&loss.damage),
-            loss.cycle,
-            under(loss, strategies)
-        );
+        let damage = sanitize(&loss.damage);
+        let fate = if loss.strategy == Strategy::Recorded.name() {
+            format!("{damage} at compaction {}, mentioned {times} later", loss.cycle)
+        } else {
+            let under = under(loss, strategies);
+            format!("{damage} at cycle {} under {under}, mentioned {times} later", loss.cycle)
+        };
         let value = sanitize(&loss.value);
         let one_line = format!("{place}\"{value}\" - {fate}");
         if width(&one_line) <= page.columns {

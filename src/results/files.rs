@@ -6,7 +6,9 @@
 //! a spreadsheet would run as a formula get a leading `'`, which reading takes away again.
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
-use super::{AuditRow, ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow};
+use super::{
+    AuditRow, ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow,
+};
 use crate::aggregate::audit::{AfterRow, KeptRow};
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::{Aggregate, DifferenceRow, DistributionRow, SummaryRow};

@@ -6,7 +6,7 @@ use super::rows::{Frame, Scene};
 use super::{Place, RunSettings, SessionOutcome, auto_window, calibration, cost_units, session_row};
 use crate::facts::FactSet;
 use crate::replay::recorded::recorded;
-use crate::replay::{Mode, Prepared, effects};
+use crate::replay::{Prepared, effects};
 use crate::results::AuditRow;
 use crate::score::Scorer;
 use crate::score::afterwards::{afterwards, calls_to_edit};
@@ -15,11 +15,7 @@ use crate::tokens::TokenIndex;
 use crate::transcript::{MessageIdx, Transcript};
 
 /// Scores the compactions that one session holds.
-pub(super) fn session(
-    transcript: &Transcript,
-    place: Place<'_>,
-    settings: &RunSettings,
-) -> SessionOutcome {
+pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunSettings) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
     let (window, source) = auto_window(transcript);
     let mut row = session_row(transcript, place, place.format, Strategy::Recorded);
@@ -37,16 +33,7 @@ pub(super) fn session(
     let result = recorded(&prepared, window);
     row.tokens = tokens.total();
     row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
-    let frame = Frame {
-        profile: place.format,
-        strategy: Strategy::Recorded,
-        summarizer: "",
-        window,
-        mode: Mode::Grow,
-        trigger: None,
-        pins: false,
-        writes_lists: None,
-    };
+    let frame = Frame::recorded(place.format, window);
     let scene = Scene {
         transcript,
         prepared: &prepared,

@@ -42,6 +42,20 @@ pub(super) struct Frame<'a> {
 }
 
 impl<'a> Frame<'a> {
+    /// The frame of compactions that a log in some format holds.
+    pub(super) fn recorded(format: &'a str, window: u64) -> Self {
+        Self {
+            profile: format,
+            strategy: Strategy::Recorded,
+            summarizer: "",
+            window,
+            mode: Mode::Grow,
+            trigger: None,
+            pins: false,
+            writes_lists: None,
+        }
+    }
+
     /// The frame of a plan of a replay.
     pub(super) fn of(plan: &Plan<'a>, planner: &Planner<'_>, summarizer: &'a dyn Summarizer) -> Self {
         let (summarizer, writes_lists) = match plan.strategy {
@@ -117,7 +131,8 @@ impl Scene<'_> {
         outcome.cycles.append(&mut rows);
     }
 
-    fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
+    /// What the scorer is told of a cycle.
+    pub(super) fn cycle<'t>(&'t self, trace: &'t CycleTrace) -> Cycle<'t> {
         let control = self.frame.strategy == Strategy::None;
         let opaque = self.frame.strategy == Strategy::Recorded && trace.generated.is_empty();
         let has_lists = |text: &str| LIST_TAGS.iter().any(|tag| text.contains(tag));
@@ -141,7 +156,14 @@ impl Scene<'_> {
         }
     }
 
-    fn cycle_row(&self, trace: &CycleTrace, score: &CycleScore, rereads: Rereads, number: u32, budget: Option<u64>) -> CycleRow {
+    fn cycle_row(
+        &self,
+        trace: &CycleTrace,
+        score: &CycleScore,
+        rereads: Rereads,
+        number: u32,
+        budget: Option<u64>,
+    ) -> CycleRow {
         let used = trace.generated.first();
         let summary: u64 = trace.generated.iter().map(|generated| generated.tokens).sum();
         let at_risk = score.structural.at_risk + score.lexical.at_risk;

@@ -77,7 +77,7 @@ pub fn afterwards(
             found.edits_named += u64::from(fate.tier.is_present());
         }
     }
-    for fate in gone.values() {
+    for fate in fates.iter().filter(|fate| gone.contains_key(&fate.id.0)) {
         let Some(fact) = facts.get(fate.id) else { continue };
         let present = u64::from(fate.tier.is_present());
         if Need::of(facts, fact, from, end) == Need::Used {
@@ -120,7 +120,8 @@ pub fn calls_to_edit(
         .map(|one| one.link)
         .collect();
     let first = transcript.links.partition_point(|link| link.call.message < from);
-    let stretch = transcript.links.iter().enumerate().skip(first).take_while(|(_, link)| link.call.message < stop);
+    let stretch =
+        transcript.links.iter().enumerate().skip(first).take_while(|(_, link)| link.call.message < stop);
     let found = stretch.map(|(at, _)| at).find(|at| edits.contains(&(*at as u32)))?;
     Some((found - first) as u64)
 }

@@ -9,6 +9,7 @@ use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 /// First occurrence of tokens in a session.
 #[derive(Debug)]
@@ -47,6 +48,12 @@ impl<'a> Occurrences<'a> {
     pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
         let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
         candidates.iter().filter(|token| !self.occurs(token, prefix_end)).count() as u64
+    }
+
+    /// The same tokens, sorted.
+    pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
+        let candidates: BTreeSet<&str> = text.lines().flat_map(candidates).collect();
+        candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).map(str::to_owned).collect()
     }
 
     fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {

@@ -14,11 +14,13 @@ fn help_of_every_verb() {
     assert_snapshot!("help", help(&["--help"]));
     assert_snapshot!("help_replay", help(&["replay", "--help"]));
     assert_snapshot!("help_replay_short", help(&["replay", "-h"]));
+    assert_snapshot!("help_audit", help(&["audit", "--help"]));
+    assert_snapshot!("help_show", help(&["show", "--help"]));
 }
 
 #[test]
 fn without_input_the_help_goes_to_stderr() {
-    for arguments in [&[][..], &["replay"]] {
+    for arguments in [&[][..], &["replay"], &["audit"], &["show"]] {
         let ran = Sandbox::new().run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);

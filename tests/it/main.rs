@@ -5,6 +5,7 @@
 )]
 
 mod arguments;
+mod audit;
 mod bad_input;
 mod labels;
 mod layers;

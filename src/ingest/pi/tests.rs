@@ -1,6 +1,6 @@
 use super::super::ingest;
 use super::super::sketch::{check, check_odd_values, codes, read_one};
-use crate::transcript::{MessageIdx, Outcome, Usage};
+use crate::transcript::{Outcome, Usage};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"p-1","timestamp":"t","cwd":"/w"}"#;
 

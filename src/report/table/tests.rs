@@ -1,7 +1,8 @@
 use super::*;
 use crate::aggregate::aggregate;
+use crate::report::text::width;
 use crate::results::files::sample::{plan, run, session};
-use crate::results::{CycleRow, Settings};
+use crate::results::{CycleRow, Problem, Settings};
 use insta::assert_snapshot;
 
 fn rendered(output: &RunOutput, width: usize) -> String {

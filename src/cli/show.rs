@@ -1,0 +1,90 @@
+//! `compactor show`: one cycle of one session in full.
+
+use super::args::{ShowArgs, ShowFormat};
+use super::exit::{Exit, Failure};
+use super::replay::profile;
+use super::ui::Ui;
+use crate::discover::{discover, read};
+use crate::ingest::ingest;
+use crate::report::{Look, show as report};
+use crate::run::show::{NothingToShow, Pick, show};
+use crate::run::{Job, RunSettings, Windows};
+use crate::strategy::Strategy;
+use crate::summarize::extractive::Extractive;
+
+/// Runs the verb.
+pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let settings = settings(args)?;
+    let found = discover(std::slice::from_ref(&args.path));
+    let source = match (found.sources.as_slice(), found.problems.first()) {
+        ([source], _) => source,
+        ([], Some((path, cause))) => return Err(Failure::new(format!("{path}: {cause}"), "")),
+        ([], None) => return Err(Failure::new(format!("{}: no log", args.path.display()), "give a file")),
+        (several, _) => {
+            let cause = format!("{} holds {} files", args.path.display(), several.len());
+            return Err(Failure::new(cause, "show takes one file; compactor audit and replay take many"));
+        }
+    };
+    let bytes =
+        read(source).map_err(|cause| Failure::new(format!("{}: {cause}", source.label), "check the path"))?;
+    let ingested = ingest(&bytes, &source.label);
+    let pick = Pick { session: args.session.clone(), cycle: usize::from(args.cycle) };
+    let shown = show(&ingested, &source.label, &settings, &pick, &Extractive).map_err(|nothing| {
+        let hint = hint(&nothing, args);
+        Failure::new(format!("{}: {nothing}", source.label), hint)
+    })?;
+    if ingested.sessions.len() > 1 && args.session.is_none() {
+        ui.say(&format!(
+            "{} sessions in the log, shown is {}; --session takes another one",
+            ingested.sessions.len(),
+            shown.session
+        ));
+    }
+    let text = match args.format {
+        ShowFormat::Text => {
+            let look = Look { width: ui.width(), color: ui.color(), saved: None };
+            report::text(&shown, look, args.all)
+        }
+        ShowFormat::Json => report::json(&shown)
+            .map_err(|error| Failure::new(format!("cannot write the document: {error}"), ""))?,
+    };
+    ui.product(&text)?;
+    Ok(Exit::Done)
+}
+
+fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
+    let recorded = args.strategy == Strategy::Recorded;
+    Ok(RunSettings {
+        job: if recorded { Job::Audit } else { Job::Replay },
+        profiles: vec![profile(&args.profile)?],
+        strategies: vec![args.strategy],
+        windows: match args.window {
+            Some(window) => Windows::Given(vec![window]),
+            None => Windows::Cycles(usize::from(args.cycles)),
+        },
+        summary_tokens: args.summary_tokens,
+        schedule: args.schedule.into(),
+        mode: args.mode.into(),
+        tokenizer: args.tokenizer,
+        jobs: 1,
+        log_facts: false,
+    })
+}
+
+/// What to do where there is nothing to show.
+fn hint(nothing: &NothingToShow, args: &ShowArgs) -> &'static str {
+    match nothing {
+        NothingToShow::NoSuchSession(known) if known.is_empty() => {
+            "give a log of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
+        }
+        NothingToShow::NoSuchSession(_) => "give one of these, or its beginning, with --session",
+        NothingToShow::NeverCompacted(_) if args.strategy == Strategy::Recorded => {
+            "the log holds no compaction: name another --strategy to replay it"
+        }
+        NothingToShow::NeverCompacted(_) => "give a longer log, or a smaller --window",
+        NothingToShow::TooFewCycles(..) if args.strategy == Strategy::Recorded => "give a smaller --cycle",
+        NothingToShow::TooFewCycles(..) => {
+            "give a smaller --cycle, or more with --cycles or a smaller --window"
+        }
+    }
+}

@@ -1,0 +1,300 @@
+//! One cycle of one session in full: replayed or recorded, scored, and each fact with its evidence.
+
+use super::rows::{Frame, Scene};
+use super::{Job, Place as Source, RunSettings, Target, auto_window, targets};
+use crate::context::{Context, Entry};
+use crate::facts::{FactSet, Match};
+use crate::ingest::Ingested;
+use crate::matching::units;
+use crate::replay::recorded::recorded;
+use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay, effects, replay};
+use crate::results::shown::{Place, Shown, ShownFact, ShownStale};
+use crate::score::needed::horizon;
+use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
+use crate::strategy::Strategy;
+use crate::summarize::Summarizer;
+use crate::tokens::TokenIndex;
+use crate::transcript::{MessageIdx, Transcript};
+use std::fmt;
+
+/// Which cycle of which session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Pick {
+    /// Session id or its beginning; the first session that was compacted when there is none.
+    pub session: Option<String>,
+    /// Number of the cycle, from 1.
+    pub cycle: usize,
+}
+
+/// Why there is nothing to show.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NothingToShow {
+    /// No session of that name; the ids there are.
+    NoSuchSession(Vec<String>),
+    /// None of the sessions was compacted: how many there are.
+    NeverCompacted(usize),
+    /// Fewer cycles than asked for: session, and cycles it has.
+    TooFewCycles(String, usize),
+}
+
+impl fmt::Display for NothingToShow {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoSuchSession(known) if known.is_empty() => write!(f, "no session could be read"),
+            Self::NoSuchSession(known) => {
+                write!(f, "no such session; the log holds {}", known.join(", "))
+            }
+            Self::NeverCompacted(1) => write!(f, "the session is never compacted"),
+            Self::NeverCompacted(sessions) => write!(f, "none of {sessions} sessions is ever compacted"),
+            Self::TooFewCycles(session, cycles) => write!(f, "session {session} has only {cycles} cycles"),
+        }
+    }
+}
+
+/// Shows a cycle of a log under the first profile, strategy and window of the settings, or a recorded one.
+pub fn show(
+    ingested: &Ingested,
+    source: &str,
+    settings: &RunSettings,
+    pick: &Pick,
+    summarizer: &dyn Summarizer,
+) -> Result<Shown, NothingToShow> {
+    let source = Source { source, format: ingested.format.map_or("", crate::ingest::Format::name) };
+    let ids = || ingested.sessions.iter().map(|session| session.id.clone()).collect::<Vec<_>>();
+    let sessions: Vec<&Transcript> = match &pick.session {
+        None => ingested.sessions.iter().collect(),
+        Some(wanted) => {
+            let exact = ingested.sessions.iter().find(|session| session.id == *wanted);
+            let begins = || ingested.sessions.iter().find(|session| session.id.starts_with(wanted.as_str()));
+            exact.or_else(begins).into_iter().collect()
+        }
+    };
+    if sessions.is_empty() {
+        return Err(NothingToShow::NoSuchSession(ids()));
+    }
+    let mut most: Option<(String, usize)> = None;
+    for transcript in &sessions {
+        match cycle(transcript, source, settings, pick.cycle, summarizer) {
+            Ok(shown) => return Ok(shown),
+            Err(0) => {}
+            Err(cycles) if most.as_ref().is_none_or(|(_, most)| *most < cycles) => {
+                most = Some((transcript.id.clone(), cycles));
+            }
+            Err(_) => {}
+        }
+    }
+    Err(most.map_or(NothingToShow::NeverCompacted(sessions.len()), |(session, cycles)| {
+        NothingToShow::TooFewCycles(session, cycles)
+    }))
+}
+
+/// One cycle of a session, or how many there are.
+fn cycle(
+    transcript: &Transcript,
+    source: Source<'_>,
+    settings: &RunSettings,
+    number: usize,
+    summarizer: &dyn Summarizer,
+) -> Result<Shown, usize> {
+    let tokens = TokenIndex::new(transcript, settings.tokenizer);
+    let effects = effects(transcript);
+    let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
+    let planners: Vec<Planner<'_>> =
+        settings.profiles.iter().map(|profile| prepared.planner(profile, settings.summary_tokens)).collect();
+    let targets = match settings.job {
+        Job::Replay => targets(transcript, &tokens, &planners, settings),
+        Job::Audit => Vec::new(),
+    };
+    let (result, frame, target) = match (targets.first(), settings.strategies.first()) {
+        (Some(target), Some(strategy)) => {
+            let plan = Plan {
+                profile: target.profile,
+                strategy: *strategy,
+                window: target.window,
+                limit: target.limit,
+                mode: settings.mode,
+                schedule: settings.schedule,
+            };
+            let result = replay(&prepared, target.planner, &target.locked, plan, summarizer);
+            (result, Frame::of(&plan, target.planner, summarizer), Some(target))
+        }
+        _ => {
+            let window = auto_window(transcript).0;
+            (recorded(&prepared, window), Frame::recorded(source.format, window), None)
+        }
+    };
+    let Some(trace) = number.checked_sub(1).and_then(|at| result.cycles.get(at)) else {
+        return Err(result.cycles.len());
+    };
+    let facts = FactSet::extract_until(transcript, &effects, MessageIdx::new(trace.cut.trigger));
+    let scorer = Scorer::new(transcript, &facts);
+    let scene = Scene {
+        transcript,
+        prepared: &prepared,
+        facts: &facts,
+        scorer: &scorer,
+        place: source,
+        frame,
+        log_facts: false,
+    };
+    let told = scene.cycle(trace);
+    let score = scorer.score(&told);
+    let mut shown = outline(transcript, source, &result, trace, &frame, target);
+    shown.cycle = number as u64;
+    shown.opaque = told.opaque;
+    shown.unadjudicable = score.unadjudicable;
+    shown.needed_biased = score.near.biased;
+    shown.facts = facts_of(transcript, &facts, &told, &score);
+    let generated = generated_text(&trace.context);
+    shown.invented = scorer.invented_items(&generated, told.prefix_end);
+    shown.stale = scorer
+        .stale_facts(&told)
+        .into_iter()
+        .filter_map(|(old, new)| {
+            let (old, new) = (facts.get(old)?, facts.get(new)?);
+            Some(ShownStale { old: old.value.clone(), new: new.value.clone(), new_line: u64::from(new.line) })
+        })
+        .collect();
+    Ok(shown)
+}
+
+/// Everything but the facts.
+fn outline(
+    transcript: &Transcript,
+    source: Source<'_>,
+    result: &Replay,
+    trace: &CycleTrace,
+    frame: &Frame<'_>,
+    target: Option<&Target<'_>>,
+) -> Shown {
+    let place = |at: usize| Place {
+        message: at as u64,
+        line: transcript.messages.get(at).map_or(0, |message| u64::from(message.line)),
+    };
+    let used = trace.generated.first();
+    let amounts = target.map(|target| target.planner.amounts(target.window));
+    Shown {
+        session: transcript.id.clone(),
+        source: source.source.to_owned(),
+        format: source.format.to_owned(),
+        profile: frame.profile.to_owned(),
+        strategy: frame.strategy.name().to_owned(),
+        strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
+        fallback_reason: used.and_then(|generated| generated.fallback.clone()).unwrap_or_default(),
+        window: result.window,
+        cycles: result.cycles.len() as u64,
+        messages: transcript.messages.len() as u64,
+        trigger: place(trace.cut.trigger),
+        trigger_tokens: frame.trigger,
+        cut: place(trace.cut.cut),
+        keep_tokens: amounts.as_ref().map(|amounts| amounts.keep),
+        why: why(trace, frame, amounts.map(|amounts| amounts.keep), result.overhead),
+        turn_start: trace.cut.turn_start.map(place),
+        pinned: trace.cut.pinned.map(|(at, _)| place(at)),
+        tokens_before: trace.tokens_before,
+        tokens_after: trace.tokens_after,
+        tokens_summary: trace.generated.iter().map(|generated| generated.tokens).sum(),
+        budget: result.budget,
+        summary: trace.generated.iter().map(|generated| generated.text.clone()).collect(),
+        ..Shown::default()
+    }
+}
+
+/// Why the compaction came here, and why the cut is where it is.
+fn why(trace: &CycleTrace, frame: &Frame<'_>, keep: Option<u64>, overhead: u64) -> String {
+    let tail = trace.cut.trigger - trace.cut.cut.min(trace.cut.trigger);
+    let (Some(trigger), Some(keep)) = (frame.trigger, keep) else {
+        let kept = trace.context.entries.iter().filter(|entry| matches!(entry, Entry::Kept(_))).count();
+        return format!("the log holds this compaction; {kept} messages stayed verbatim");
+    };
+    if frame.mode == Mode::Repeat {
+        return "the finished context is compacted again, unchanged".to_owned();
+    }
+    if trace.cut.cut <= trace.cut.from {
+        return "nothing can leave: one unit alone fills what may stay".to_owned();
+    }
+    let mut why = format!(
+        "{} tokens and {overhead} of overhead reach the trigger of {trigger}; from here on {tail} messages are the longest \
+         tail of whole units within {keep} tokens",
+        trace.tokens_before
+    );
+    if trace.cut.unfit {
+        why += ", and even so larger than the window";
+    }
+    if trace.cut.turn_start.is_some() {
+        why += "; it begins inside a turn, which is split";
+    }
+    why
+}
+
+fn facts_of(
+    transcript: &Transcript,
+    facts: &FactSet,
+    told: &Cycle<'_>,
+    score: &CycleScore,
+) -> Vec<ShownFact> {
+    let evidence = Evidence::new(facts, told);
+    let end = horizon(transcript, told.prefix_end);
+    let line =
+        |at: MessageIdx| transcript.messages.get(at.get()).map_or(0, |message| u64::from(message.line));
+    let shown = |fate: &Fate| {
+        let fact = facts.get(fate.id)?;
+        let (evidence_line, evidence) = evidence.of(fate);
+        let back = facts.next_mention(fact, told.prefix_end, end).filter(|_| fate.at_risk);
+        let tail = fact.mentions.iter().find(|at| **at < told.prefix_end && is_kept(told.context, **at));
+        Some(ShownFact {
+            fact: u64::from(fate.id.0),
+            class: fate.class.name().to_owned(),
+            value: match fact.file.and_then(|file| facts.ledger.files.get(file as usize)) {
+                // The name it had then.
+                Some(file) => file.name_at(told.prefix_end).to_owned(),
+                None => fact.value.clone(),
+            },
+            author: fact.author.name().to_owned(),
+            birth_line: u64::from(fact.line),
+            location: fate.location.name().to_owned(),
+            tier: fate.tier.name().to_owned(),
+            at_risk: fate.at_risk,
+            needed: fate.needed,
+            need: fate.need.name().to_owned(),
+            need_line: back.map_or(0, |(at, _)| line(at)),
+            evidence,
+            evidence_line,
+            tail_line: tail.map_or(0, |at| line(*at)),
+        })
+    };
+    score.fates.iter().filter_map(shown).collect()
+}
+
+fn is_kept(context: &Context, at: MessageIdx) -> bool {
+    context.entries.contains(&Entry::Kept(at))
+}
+
+/// Which facts stand in which piece of the generated text.
+struct Evidence {
+    pieces: Vec<(u64, String, crate::facts::Found)>,
+}
+
+impl Evidence {
+    fn new(facts: &FactSet, told: &Cycle<'_>) -> Self {
+        let text = generated_text(told.context);
+        let pieces = units(&text)
+            .map(|(start, end)| {
+                let line = 1 + text.get(..start).unwrap_or("").matches('\n').count() as u64;
+                let piece = text.get(start..end).unwrap_or("").trim();
+                (line, piece.to_owned(), facts.find(piece, told.prefix_end))
+            })
+            .collect();
+        Self { pieces }
+    }
+
+    /// Line and text of the first piece that holds a fact as strongly as the whole text does; nothing where only the
+    /// text as a whole does, by what stands around the piece.
+    fn of(&self, fate: &Fate) -> (u64, String) {
+        if fate.tier == Match::Absent {
+            return (0, String::new());
+        }
+        let found = self.pieces.iter().find(|(_, _, found)| found.get(fate.id) == fate.tier);
+        found.map_or((0, String::new()), |(line, piece, _)| (*line, piece.clone()))
+    }
+}
