@@ -64,6 +64,7 @@ fn stages(criterion: &mut Criterion) {
                     metadata: None,
                     writes_lists: true,
                     newest_request: None,
+                    opaque: false,
                 }));
             }
         });

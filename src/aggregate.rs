@@ -4,16 +4,18 @@
 //! sessions (macro) and stands beside the ratio of summed counts (micro), which large sessions dominate. Sessions that
 //! were not exercised or failed are counted, never averaged: they can neither raise nor lower a score.
 
-use crate::results::{CycleRow, RunOutput, SessionRow, SpellRow, ratio};
+use crate::results::{ClassRow, CycleRow, RunOutput, SessionRow, SpellRow, ratio};
 use crate::stats::{Estimate, SEED, estimate, mean, paired, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 pub mod audit;
 pub mod curves;
+pub mod kept;
 
-use audit::{AfterRow, KeptRow};
+use audit::AfterRow;
 use curves::CurveRow;
+use kept::KeptRow;
 
 /// One contender: profile x strategy x window.
 ///
@@ -202,7 +204,7 @@ pub struct DifferenceRow {
     pub profile: String,
     /// Window, as in [`SummaryRow::window`].
     pub window: String,
-    /// Column of [`SummaryRow`] and [`SessionRow`].
+    /// Column of [`SummaryRow`] and [`SessionRow`], or `survival.` and a class of facts.
     pub metric: String,
     /// First strategy.
     pub strategy_a: String,
@@ -227,6 +229,8 @@ pub struct DifferenceRow {
     /// Two-sided p of the test that decides: Student's t from 10 sessions on, the sign test below. Not corrected for
     /// the number of comparisons.
     pub p: Option<f64>,
+    /// The same, corrected by Holm over the classes of facts; empty for the other metrics.
+    pub p_holm: Option<f64>,
 }
 
 /// How a share is spread over sessions, which its mean does not tell: loss is often all or nothing.
@@ -275,7 +279,7 @@ pub struct Aggregate {
     pub curves: Vec<CurveRow>,
     /// By profile, window, strategy, metric.
     pub distributions: Vec<DistributionRow>,
-    /// What recorded summaries kept, by agent and class; only in an audit.
+    /// By profile, window, strategy, class and group of classes, cycle.
     pub kept: Vec<KeptRow>,
     /// What agents did after recorded compactions; only in an audit.
     pub afterwards: Vec<AfterRow>,
@@ -451,13 +455,15 @@ pub fn aggregate(output: &RunOutput) -> Aggregate {
         for second in groups.iter().skip(idx + 1) {
             if (first.profile, &first.window) == (second.profile, &second.window) {
                 differences.extend(Metric::ALL.map(|metric| compare(first, second, metric)));
+                differences.extend(kept::differences(first, second));
             }
         }
     }
     let curves = groups.iter().flat_map(curves::curves).collect();
     let distributions =
         groups.iter().flat_map(|group| Metric::ALL.map(|metric| distribution(group, metric))).collect();
-    let (kept, afterwards) = (audit::kept(output), audit::afterwards(output));
+    let kept = groups.iter().flat_map(kept::kept).collect();
+    let afterwards = audit::afterwards(output);
     Aggregate { summary, differences, curves, distributions, kept, afterwards }
 }
 
@@ -471,6 +477,8 @@ struct Group<'a> {
     cycles: Vec<(&'a CycleRow, bool)>,
     /// Spells of sessions that count.
     spells: Vec<&'a SpellRow>,
+    /// Classes of the cycles of sessions that count.
+    classes: Vec<&'a ClassRow>,
 }
 
 fn groups(output: &RunOutput) -> Vec<Group<'_>> {
@@ -490,6 +498,7 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
                     sessions: Vec::new(),
                     cycles: Vec::new(),
                     spells: Vec::new(),
+                    classes: Vec::new(),
                 });
                 groups.len() - 1
             });
@@ -531,6 +540,20 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
             && let Some(group) = groups.get_mut(idx)
         {
             group.spells.push(spell);
+        }
+    }
+    let mut seen: BTreeMap<(&str, &str, &str, u64, &str, u32), usize> = BTreeMap::new();
+    for row in &output.classes {
+        let (session, profile, strategy) =
+            (row.session.as_str(), row.profile.as_str(), row.strategy.as_str());
+        let turn = seen.entry((session, profile, strategy, row.window, &row.class, row.cycle)).or_default();
+        let plan =
+            plans.get(&(session, profile, strategy, row.window)).and_then(|plans| plans.get(*turn).copied());
+        *turn += 1;
+        if let Some((idx, true)) = plan
+            && let Some(group) = groups.get_mut(idx)
+        {
+            group.classes.push(row);
         }
     }
     // Resampling draws sessions by their place: the order of the files must not matter.
@@ -680,22 +703,31 @@ fn add_survival(row: &mut SummaryRow, cycle: &CycleRow) {
 }
 
 fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceRow {
-    let value = |session: &&SessionRow| if counts(session) { metric.of_session(session) } else { None };
-    let theirs: BTreeMap<&str, f64> = second
-        .sessions
-        .iter()
-        .filter_map(|session| Some((session.session.as_str(), value(session)?)))
-        .collect();
-    let differences: Vec<f64> = first
-        .sessions
-        .iter()
-        .filter_map(|session| Some(value(session)? - theirs.get(session.session.as_str())?))
-        .collect();
+    let values = |group: &Group<'_>| -> BTreeMap<String, f64> {
+        let of = |session: &&SessionRow| {
+            let value = if counts(session) { metric.of_session(session) } else { None };
+            Some((session.session.clone(), value?))
+        };
+        group.sessions.iter().filter_map(of).collect()
+    };
+    difference_row(first, second, metric.name(), &values(first), &values(second))
+}
+
+/// The difference of two contenders in values by session.
+fn difference_row(
+    first: &Group<'_>,
+    second: &Group<'_>,
+    metric: &str,
+    ours: &BTreeMap<String, f64>,
+    theirs: &BTreeMap<String, f64>,
+) -> DifferenceRow {
+    let differences: Vec<f64> =
+        ours.iter().filter_map(|(session, value)| Some(value - theirs.get(session)?)).collect();
     let paired = paired(&differences);
     DifferenceRow {
         profile: first.profile.to_owned(),
         window: first.window.clone(),
-        metric: metric.name().to_owned(),
+        metric: metric.to_owned(),
         strategy_a: first.strategy.to_owned(),
         strategy_b: second.strategy.to_owned(),
         mean: paired.difference.mean,
@@ -707,6 +739,7 @@ fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceR
         ties: paired.ties,
         sign_p: paired.sign_p,
         p: paired.p,
+        p_holm: None,
     }
 }
 

@@ -61,6 +61,7 @@ fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
         "manifest": output.manifest,
         "summary": aggregate.summary,
         "differences": aggregate.differences,
+        "kept": aggregate.kept,
         "curves": aggregate.curves,
         "distributions": aggregate.distributions,
     }))

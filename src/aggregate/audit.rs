@@ -1,41 +1,12 @@
-//! Recorded compactions pooled: what their summaries kept by class and by round, and what the agents did afterwards.
+//! Recorded compactions pooled by agent: what they were, and what the agents did afterwards.
 //!
-//! The unit is the session here too: a share is the mean over a session's readable compactions, then over sessions. A
-//! summary that the log does not show is in no share; what happened after it is counted.
+//! A summary that the log does not show names nothing and is not blamed for it; what happened after it is counted.
 
 use super::values_of;
-use crate::results::{AuditRow, CycleRow, RunOutput, ratio};
-use crate::stats::{SEED, estimate, mean, quantile};
+use crate::results::{AuditRow, CycleRow, RunOutput};
+use crate::stats::{mean, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-
-/// What the summaries of one agent kept of one class of facts.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
-pub struct KeptRow {
-    /// The agent, by the format of its logs.
-    pub profile: String,
-    /// A class of facts, or one of the groups `files.changed` (modified, created, renamed), `files` (these and those only
-    /// read), `structural`, `lexical`.
-    pub class: String,
-    /// Number of the compaction in its session, for `structural` and `lexical`; empty for all.
-    pub round: Option<u32>,
-    /// At-risk facts present in the summary, 0 to 1: mean over sessions.
-    pub survival: Option<f64>,
-    /// Lower end of its 95 % interval; empty below 10 sessions.
-    pub low: Option<f64>,
-    /// Upper end.
-    pub high: Option<f64>,
-    /// Sessions with a value.
-    pub sessions: u64,
-    /// Compactions with a value.
-    pub compactions: u64,
-    /// `in_summary / at_risk`.
-    pub micro: Option<f64>,
-    /// Facts in summaries.
-    pub in_summary: u64,
-    /// Facts that no kept message mentions.
-    pub at_risk: u64,
-}
 
 /// What one agent's compactions were, and what it did after them.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -90,96 +61,6 @@ pub struct AfterRow {
     pub repeated: u64,
     /// Of those behind readable summaries, in the summary.
     pub repeated_kept: u64,
-}
-
-/// Groups of classes, by name.
-fn groups(class: &str) -> Vec<&'static str> {
-    let mut groups = Vec::new();
-    let changed = ["file.modified", "file.created", "file.renamed"].contains(&class);
-    if changed {
-        groups.push("files.changed");
-    }
-    if changed || class == "file.read" {
-        groups.push("files");
-    }
-    let structural = class.starts_with("file.") || ["command", "check", "todo"].contains(&class);
-    groups.push(if structural { "structural" } else { "lexical" });
-    groups
-}
-
-/// Counts of one compaction or more.
-#[derive(Debug, Clone, Copy, Default)]
-struct Share {
-    kept: u64,
-    at_risk: u64,
-}
-
-/// Counts per session and compaction.
-type Counts<'a> = BTreeMap<(&'a str, u32), Share>;
-
-/// By agent, in order of the rows: all classes, then groups, then rounds.
-pub fn kept(output: &RunOutput) -> Vec<KeptRow> {
-    let agents = agents(&output.audits);
-    let readable: BTreeMap<(&str, u32), &str> = output
-        .cycles
-        .iter()
-        .filter(|cycle| is_readable(cycle))
-        .map(|cycle| ((cycle.session.as_str(), cycle.cycle), cycle.profile.as_str()))
-        .collect();
-    // Per agent, class and round (0: all).
-    let mut counts: BTreeMap<(&str, &str, u32), Counts<'_>> = BTreeMap::new();
-    for row in &output.classes {
-        let Some(agent) = readable.get(&(row.session.as_str(), row.cycle)) else { continue };
-        let mut add = |class, round| {
-            let place = counts.entry((agent, class, round)).or_default();
-            let share = place.entry((row.session.as_str(), row.cycle)).or_default();
-            share.kept += row.in_summary;
-            share.at_risk += row.at_risk;
-        };
-        add(row.class.as_str(), 0);
-        for group in groups(&row.class) {
-            add(group, 0);
-            if group == "structural" || group == "lexical" {
-                add(group, row.cycle);
-            }
-        }
-    }
-    let mut rows = Vec::new();
-    for agent in agents {
-        let of_agent = counts.iter().filter(|((name, ..), _)| *name == agent);
-        for ((_, class, round), shares) in of_agent {
-            rows.push(kept_row(agent, class, *round, shares));
-        }
-    }
-    rows
-}
-
-fn kept_row(agent: &str, class: &str, round: u32, shares: &Counts<'_>) -> KeptRow {
-    let mut sessions: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
-    let (mut all, mut compactions) = (Share::default(), 0);
-    for ((session, _), share) in shares {
-        all.kept += share.kept;
-        all.at_risk += share.at_risk;
-        if let Some(value) = ratio(share.kept, share.at_risk) {
-            compactions += 1;
-            sessions.entry(session).or_default().push(value);
-        }
-    }
-    let values: Vec<f64> = sessions.values().filter_map(|values| mean(values)).collect();
-    let value = estimate(&values, SEED);
-    KeptRow {
-        profile: agent.to_owned(),
-        class: class.to_owned(),
-        round: (round > 0).then_some(round),
-        survival: value.mean,
-        low: value.low,
-        high: value.high,
-        sessions: value.n,
-        compactions,
-        micro: ratio(all.kept, all.at_risk),
-        in_summary: all.kept,
-        at_risk: all.at_risk,
-    }
 }
 
 fn is_readable(cycle: &CycleRow) -> bool {

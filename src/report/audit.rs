@@ -4,7 +4,8 @@ use super::page::{BOLD, GOOD, Page, errors, list, losses, paint, percent, proble
 use super::text::{count, sanitize, thousands};
 use super::{Format, Look, json_document};
 use crate::aggregate::Aggregate;
-use crate::aggregate::audit::{AfterRow, KeptRow};
+use crate::aggregate::audit::AfterRow;
+use crate::aggregate::kept::KeptRow;
 use crate::results::RunOutput;
 use crate::results::files::write_csv;
 use crate::stats::MIN_SESSIONS;
@@ -139,7 +140,7 @@ fn kept(page: &mut Page, rows: &[&KeptRow], agent: &AfterRow) {
     page.line(&"-".repeat(20 + 7 + 2 + 7 + 2 + BAR + 2 + 15));
     let mut fewer = false;
     for (class, name) in SHOWN {
-        let Some(row) = rows.iter().find(|row| row.class == class && row.round.is_none()) else { continue };
+        let Some(row) = rows.iter().find(|row| row.class == class && row.cycle.is_none()) else { continue };
         if row.at_risk == 0 {
             continue;
         }
@@ -174,7 +175,7 @@ fn bar(share: f64, color: bool) -> String {
 
 /// First, second, third compaction of a session.
 fn rounds(page: &mut Page, rows: &[&KeptRow]) {
-    let last = rows.iter().filter_map(|row| row.round).max().unwrap_or(0).min(ROUNDS);
+    let last = rows.iter().filter_map(|row| row.cycle).max().unwrap_or(0).min(ROUNDS);
     if last < 2 {
         return;
     }
@@ -188,7 +189,7 @@ fn rounds(page: &mut Page, rows: &[&KeptRow]) {
     for (class, name) in SHOWN.iter().filter(|(class, _)| ["structural", "lexical"].contains(class)) {
         let mut line = format!("{name:<20}");
         for round in 1..=last {
-            let row = rows.iter().find(|row| row.class == *class && row.round == Some(round));
+            let row = rows.iter().find(|row| row.class == *class && row.cycle == Some(round));
             let cell = row.map(|row| format!("{} n {}", percent(row.survival), row.sessions));
             line += &format!("{:>12}", cell.unwrap_or_default());
         }

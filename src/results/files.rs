@@ -9,8 +9,9 @@
 use super::{
     AuditRow, ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow,
 };
-use crate::aggregate::audit::{AfterRow, KeptRow};
+use crate::aggregate::audit::AfterRow;
 use crate::aggregate::curves::CurveRow;
+use crate::aggregate::kept::KeptRow;
 use crate::aggregate::{Aggregate, DifferenceRow, DistributionRow, SummaryRow};
 use serde::Serialize;
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
@@ -40,10 +41,10 @@ pub const DISTRIBUTIONS: &str = "distributions.csv";
 pub const DIFFERENCES: &str = "differences.csv";
 /// Fact rows; only there with `--log-facts`.
 pub const FACTS: &str = "facts.csv";
-/// A row per recorded compaction; only there after an audit, like the two that follow.
-pub const AUDIT: &str = "audit.csv";
-/// What recorded summaries kept.
+/// Kept rows.
 pub const KEPT: &str = "kept.csv";
+/// A row per recorded compaction; only there after an audit, like the next.
+pub const AUDIT: &str = "audit.csv";
 /// What agents did afterwards.
 pub const AFTERWARDS: &str = "afterwards.csv";
 
@@ -58,8 +59,8 @@ const ALL: [&str; 13] = [
     DISTRIBUTIONS,
     DIFFERENCES,
     FACTS,
-    AUDIT,
     KEPT,
+    AUDIT,
     AFTERWARDS,
 ];
 
@@ -172,7 +173,7 @@ fn begins<T: DeserializeOwned>() -> String {
 pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Result<(), FilesError> {
     prepare(dir)?;
     remove(dir, MANIFEST)?;
-    for optional in [FACTS, AUDIT, KEPT, AFTERWARDS] {
+    for optional in [FACTS, AUDIT, AFTERWARDS] {
         remove(dir, optional)?;
     }
     write_file(dir, CYCLES, |out| write_csv(out, &output.cycles))?;
@@ -181,11 +182,11 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     write_file(dir, SPELLS, |out| write_csv(out, &output.spells))?;
     write_file(dir, CURVES, |out| write_csv(out, &aggregate.curves))?;
     write_file(dir, SUMMARY, |out| write_csv(out, &aggregate.summary))?;
+    write_file(dir, KEPT, |out| write_csv(out, &aggregate.kept))?;
     write_file(dir, DISTRIBUTIONS, |out| write_csv(out, &aggregate.distributions))?;
     write_file(dir, DIFFERENCES, |out| write_csv(out, &aggregate.differences))?;
     if !output.audits.is_empty() {
         write_file(dir, AUDIT, |out| write_csv(out, &output.audits))?;
-        write_file(dir, KEPT, |out| write_csv(out, &aggregate.kept))?;
         write_file(dir, AFTERWARDS, |out| write_csv(out, &aggregate.afterwards))?;
     }
     if !output.facts.is_empty() {

@@ -105,8 +105,8 @@ fn cycle(
         Job::Replay => targets(transcript, &tokens, &planners, settings),
         Job::Audit => Vec::new(),
     };
-    let (result, frame, target) = match (targets.first(), settings.strategies.first()) {
-        (Some(target), Some(strategy)) => {
+    let (result, frame, target) =
+        if let (Some(target), Some(strategy)) = (targets.first(), settings.strategies.first()) {
             let plan = Plan {
                 profile: target.profile,
                 strategy: *strategy,
@@ -117,12 +117,10 @@ fn cycle(
             };
             let result = replay(&prepared, target.planner, &target.locked, plan, summarizer);
             (result, Frame::of(&plan, target.planner, summarizer), Some(target))
-        }
-        _ => {
+        } else {
             let window = auto_window(transcript).0;
             (recorded(&prepared, window), Frame::recorded(source.format, window), None)
-        }
-    };
+        };
     let Some(trace) = number.checked_sub(1).and_then(|at| result.cycles.get(at)) else {
         return Err(result.cycles.len());
     };

@@ -1,10 +1,18 @@
 use super::*;
 use crate::aggregate::aggregate;
-use crate::results::ClassRow;
+use crate::aggregate::kept::KeptRow;
+use crate::results::{ClassRow, SessionRow};
 
 /// A session of one agent with a compaction per pair of counts: modified files and values in the summary, of 4 each.
 /// `None` is a compaction without a readable summary.
 fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<(u64, u64)>]) {
+    output.sessions.push(SessionRow {
+        session: id.to_owned(),
+        profile: agent.to_owned(),
+        strategy: "recorded".to_owned(),
+        exercised: true,
+        ..SessionRow::default()
+    });
     for (index, kept) in compactions.iter().enumerate() {
         let number = index as u32 + 1;
         output.cycles.push(CycleRow {
@@ -35,6 +43,7 @@ fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<
             output.classes.push(ClassRow {
                 session: id.to_owned(),
                 profile: agent.to_owned(),
+                strategy: "recorded".to_owned(),
                 cycle: number,
                 class: class.to_owned(),
                 at_risk: if kept.is_some() { 4 } else { 0 },
@@ -46,7 +55,7 @@ fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<
 }
 
 fn find<'a>(rows: &'a [KeptRow], agent: &str, class: &str, round: Option<u32>) -> Option<&'a KeptRow> {
-    rows.iter().find(|row| row.profile == agent && row.class == class && row.round == round)
+    rows.iter().find(|row| row.profile == agent && row.class == class && row.cycle == round)
 }
 
 #[test]
@@ -54,11 +63,11 @@ fn a_session_counts_once_however_often_it_was_compacted() {
     let mut output = RunOutput::default();
     session(&mut output, "a", "pi", &[Some((4, 0)), Some((0, 0)), Some((2, 4))]);
     session(&mut output, "b", "pi", &[Some((4, 2))]);
-    let rows = kept(&output);
+    let rows = aggregate(&output).kept;
     let changed = find(&rows, "pi", "files.changed", None).expect("a row");
     // (4 + 0 + 2) / 12 in the one, 4 / 4 in the other.
     assert_eq!((changed.survival, changed.micro), (Some(0.75), Some(0.625)));
-    assert_eq!((changed.sessions, changed.compactions), (2, 4));
+    assert_eq!((changed.sessions, changed.cycles), (2, 4));
     assert_eq!((changed.low, changed.high), (None, None), "two sessions have no interval");
     let by_round: Vec<Option<f64>> =
         (1..=4).map(|round| find(&rows, "pi", "lexical", Some(round)).and_then(|row| row.survival)).collect();
@@ -72,7 +81,7 @@ fn what_cannot_be_read_is_in_no_share_but_its_afterwards_is_counted() {
     session(&mut output, "b", "claude-code", &[Some((1, 1))]);
     let pooled = aggregate(&output);
     let changed = find(&pooled.kept, "codex", "files.changed", None).expect("a row");
-    assert_eq!((changed.survival, changed.at_risk, changed.compactions), (Some(1.0), 4, 1));
+    assert_eq!((changed.survival, changed.at_risk, changed.cycles), (Some(1.0), 4, 1));
     let [codex, claude] = pooled.afterwards.as_slice() else { panic!("{:?}", pooled.afterwards) };
     assert_eq!((codex.profile.as_str(), codex.compactions, codex.opaque, codex.manual), ("codex", 3, 2, 2));
     assert_eq!((codex.rereads, codex.rereads_readable, codex.rereads_named), (6, 2, 1));

@@ -401,7 +401,7 @@ fn compactions_are_set_aside_and_crossed() {
 fn a_replacement_history_tells_what_stays_whole_and_what_was_cut() {
     let long = "Please keep every public name of the parser as it is, and tell me before you rename one";
     let message = |role: &str, text: &str| json!({"type": "message", "role": role, "content": [{"type": "input_text", "text": text}]});
-    let cut = format!("{}[... cut ...]", &long[..60]);
+    let cut = format!("{}[... cut ...]", long.split_at(60).0);
     let history = json!({"message": "Done so far: x.", "replacement_history": [
         message("user", "a"), message("user", "a"), message("user", "never said"), message("user", &cut),
         message("developer", "rules"), message("user", "Done so far: x."),

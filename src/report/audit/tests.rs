@@ -25,6 +25,8 @@ fn sample() -> RunOutput {
             for (class, at_risk) in [("file.created", 4), ("command", 20), ("value", 5)] {
                 output.classes.push(ClassRow {
                     session: id.clone(),
+                    profile: agent.to_owned(),
+                    strategy: "recorded".to_owned(),
                     cycle: number,
                     class: class.to_owned(),
                     at_risk: if opaque { 0 } else { at_risk },
@@ -53,7 +55,14 @@ fn sample() -> RunOutput {
                 ..AuditRow::default()
             });
         }
-        output.sessions.push(SessionRow { session: id, recorded_compactions: 2, ..SessionRow::default() });
+        output.sessions.push(SessionRow {
+            session: id,
+            profile: agent.to_owned(),
+            strategy: "recorded".to_owned(),
+            exercised: true,
+            recorded_compactions: 2,
+            ..SessionRow::default()
+        });
     }
     output.sessions.push(SessionRow {
         session: "quiet".to_owned(),
@@ -91,7 +100,7 @@ fn every_format_holds_the_same_shares() {
     assert_eq!(csv.lines().count(), rows.len() + 1);
     for (line, row) in csv.lines().skip(1).zip(rows) {
         let survival = row["survival"].as_f64().map(crate::results::files::decimal).unwrap_or_default();
-        assert_eq!(line.split(',').nth(3), Some(survival.as_str()), "{line}");
+        assert_eq!(line.split(',').nth(5), Some(survival.as_str()), "{line}");
     }
     assert_eq!(document["compactions"].as_array().map(Vec::len), Some(28));
     assert!(!json.contains('\u{202e}'), "bidi characters are escaped");

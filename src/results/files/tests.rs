@@ -57,8 +57,20 @@ fn a_run_is_read_back_as_it_was_written() {
     write_run(dir.path(), &output, &aggregate(&output)).unwrap();
     assert_eq!(
         listing(dir.path()),
-        [CLASSES, CURVES, CYCLES, DIFFERENCES, DISTRIBUTIONS, FACTS, MANIFEST, SESSIONS, SPELLS, SUMMARY]
-            .map(str::to_owned)
+        [
+            CLASSES,
+            CURVES,
+            CYCLES,
+            DIFFERENCES,
+            DISTRIBUTIONS,
+            FACTS,
+            KEPT,
+            MANIFEST,
+            SESSIONS,
+            SPELLS,
+            SUMMARY
+        ]
+        .map(str::to_owned)
     );
     assert_eq!(read_run(dir.path()).unwrap(), output);
     let manifest = fs::read_to_string(dir.path().join(MANIFEST)).unwrap();
@@ -85,7 +97,7 @@ fn a_header_stands_there_without_rows() {
     assert_eq!(csv_text::<ClassRow>(&[]).lines().count(), 1);
     assert_eq!(
         csv_text::<DifferenceRow>(&[]),
-        "profile,window,metric,strategy_a,strategy_b,mean,low,high,n,n_a,n_b,ties,sign_p,p\n"
+        "profile,window,metric,strategy_a,strategy_b,mean,low,high,n,n_a,n_b,ties,sign_p,p,p_holm\n"
     );
     assert_eq!(columns::<CycleRow>().first(), Some(&"session"));
     assert_eq!(columns::<CycleRow>().last(), Some(&"error"));
