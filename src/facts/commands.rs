@@ -471,6 +471,10 @@ const VERBS: &[&str] = &[
     "validate",
 ];
 
+/// Options of build drivers that stand before the subcommand and take the next word as their value.
+const VALUED: &[&str] =
+    &["--filter", "-F", "-C", "--dir", "--prefix", "--cwd", "--workspace", "--manifest-path", "--directory"];
+
 /// Head of the first check in a script. The outcome of a script is that of its last command; when several checks are
 /// chained, all of them share it.
 fn check_head(parts: &[Vec<String>]) -> Option<String> {
@@ -484,7 +488,13 @@ fn is_check(words: &[String]) -> bool {
     if args.iter().any(|arg| matches!(*arg, "--version" | "--help" | "-V" | "-h")) {
         return false;
     }
-    let plain: Vec<&str> = args.iter().copied().filter(|arg| !arg.starts_with(['-', '+'])).collect();
+    // `pnpm --filter web build`: the value of an option is no subcommand.
+    let valued =
+        |at: usize| at.checked_sub(1).and_then(|at| args.get(at)).is_some_and(|it| VALUED.contains(it));
+    let plain: Vec<&str> = (args.iter().copied().enumerate())
+        .filter(|(at, arg)| !arg.starts_with(['-', '+']) && !valued(*at))
+        .map(|(_, arg)| arg)
+        .collect();
     let first_plain = plain.first().copied().unwrap_or("");
     let verb = |word: &str| {
         let base = word.split(':').next().unwrap_or(word);
@@ -674,6 +684,11 @@ mod tests {
             "npm test",
             "npm run lint",
             "pnpm test:unit",
+            "pnpm --filter web build",
+            "pnpm -C apps/web --filter=web test",
+            "npm --prefix web run lint",
+            "cargo --manifest-path web/Cargo.toml test",
+            "go -C web vet ./...",
             "yarn build",
             "npx tsc --noEmit",
             "go test ./...",
@@ -706,6 +721,8 @@ mod tests {
             "cargo fmt",
             "echo cargo test",
             "npm run dev",
+            "pnpm --filter test dev",
+            "npm --prefix build run start",
             "pip install pytest",
         ] {
             assert_eq!(check_head(&simple_commands(script)), None, "{script}");
