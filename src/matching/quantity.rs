@@ -371,6 +371,10 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     let attached = unit_word(text, end);
     if !attached.is_empty() {
         let unit = unit_of(attached, true)?;
+        // `9314906d`: a hash or the first part of a UUID, not some thousand years.
+        if attached == "d" && quantity.raw.len() > 5 {
+            return None;
+        }
         attached.clone_into(&mut quantity.raw_unit);
         quantity.unit = unit;
         quantity.end = end + attached.len();
