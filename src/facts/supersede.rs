@@ -209,12 +209,23 @@ fn reversals(drafts: &mut [Draft]) {
                             && !sentence.negated.contains(word)
                             && word.len() > 3
                     });
+                // The same choice in other words.
+                let confirms = !takes_back
+                    && !old.chosen.is_empty()
+                    && old
+                        .chosen
+                        .iter()
+                        .all(|word| sentence.words.contains(word) && !sentence.negated.contains(word));
                 let entity = sentence.entities.iter().any(|entity| old.sentence.entities.contains(entity));
                 let about = count >= 2 || entity;
                 let replaced = if old.constraint {
                     (lifting && (allows || about)) || (takes_back && about)
                 } else {
-                    takes_back || (turn && drafts[index].fact.class == FactClass::Decision && count >= 2)
+                    takes_back
+                        || (turn
+                            && !confirms
+                            && drafts[index].fact.class == FactClass::Decision
+                            && count >= 2)
                 };
                 if replaced {
                     replace(drafts, old.index, index);

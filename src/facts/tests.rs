@@ -496,6 +496,22 @@ fn decisions_are_reversed_and_constraints_lifted() {
 }
 
 #[test]
+fn a_decision_said_again_replaces_nothing() {
+    let set = facts_of(
+        r"
+        A: We decided to go with Postgres instead of Redis for the session cache.
+        U: Good, carry on.
+        A: Decided for the session cache: go with Postgres instead of Redis.
+        U: Good, carry on.
+        A: Decided for the session cache: go with Mongo instead of Redis.
+        ",
+    );
+    let decision = id_of(&set, "We decided to go with Postgres instead of Redis for the session cache.");
+    assert_eq!(set.class_at(decision, MessageIdx(4)), Some(FactClass::Decision), "the same choice");
+    assert_eq!(set.class_at(decision, END), None, "another one");
+}
+
+#[test]
 fn unrelated_rules_do_not_replace_each_other() {
     let set = facts_of(
         r"
