@@ -9,6 +9,7 @@ mod audit;
 mod bad_input;
 mod labels;
 mod layers;
+mod planted;
 mod reach;
 mod readme;
 mod replay;
