@@ -64,6 +64,7 @@ fn score(session: &Session, extracted: &Extracted, summary: &str) -> CycleScore 
         metadata: None,
         writes_lists: false,
         newest_request: None,
+        opaque: false,
     })
 }
 

@@ -60,6 +60,7 @@ fn one_thread_and_many_give_equal_bytes_and_so_do_two_runs() {
             "differences.csv",
             "distributions.csv",
             "facts.csv",
+            "kept.csv",
             "run.json",
             "sessions.csv",
             "spells.csv",

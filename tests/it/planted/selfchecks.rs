@@ -65,6 +65,7 @@ impl Case {
             metadata: None,
             writes_lists: true,
             newest_request: None,
+            opaque: false,
         })
     }
 
