@@ -495,6 +495,37 @@ fn decisions_are_reversed_and_constraints_lifted() {
     assert_eq!(set.class_at(constraint, END), None);
 }
 
+/// Does a later sentence of the user end the fact with a value?
+fn check_replaced(first: &str, value: &str, later: &str, expected: bool) {
+    let set = facts_of(&format!("U: {first}\nA: Understood.\nU: {later}\n"));
+    let id = id_of(&set, value);
+    assert_eq!(set.class_at(id, END).is_none(), expected, "{first:?}, then {later:?}");
+}
+
+#[test]
+fn a_correction_names_what_it_takes_back() {
+    let cache = "Use a cache TTL of 60 s for the levels.";
+    for (later, expected) in [
+        ("Make it 90 s, not 60.", true),
+        ("The TTL must be 90 s instead of 60 s.", true),
+        ("60 s is too short for the gauges, make the TTL 90 s.", true),
+        ("Raise the TTL from 60 to 90 s.", true),
+        // Another amount, another unit, a measurement, a number inside another one.
+        ("Make it 90 s, not 30.", false),
+        ("Use 25 minutes instead of 60 for the drain.", false),
+        ("The build went from 60 to 90 s, is that known?", false),
+        ("Call it 1.60.0, not 2.0.0.", false),
+    ] {
+        check_replaced(cache, cache, later, expected);
+    }
+    let attempts = "要求:最多尝试 3 次,每次超时 10 秒。";
+    check_replaced(attempts, attempts, "等一下,上限改成 5 次,不是 3 次。", true);
+    let threshold = "しきい値の既定値は 3 にしてください。";
+    check_replaced(threshold, threshold, "既定値は 3 ではなく 5 にしてください。", true);
+    let keep = "Keep the uploads in the bucket for now, because the bill is small.";
+    check_replaced(keep, keep, "The worker is idle, so it does not keep the process alive.", false);
+}
+
 #[test]
 fn a_decision_said_again_replaces_nothing() {
     let set = facts_of(

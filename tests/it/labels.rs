@@ -82,6 +82,9 @@ struct Tally {
     right: usize,
     fooled: usize,
     distractors: usize,
+    /// Yes-or-no labels: how many there are, and how many of them the program gives as well.
+    judged: usize,
+    agreed: usize,
     missed: Vec<String>,
     wrong: Vec<String>,
 }
@@ -89,6 +92,10 @@ struct Tally {
 impl Tally {
     fn recall(&self) -> f64 {
         self.found as f64 / self.labels.max(1) as f64
+    }
+
+    fn agreement(&self) -> f64 {
+        self.agreed as f64 / self.judged.max(1) as f64
     }
 
     fn precision(&self) -> f64 {
@@ -242,6 +249,8 @@ fn lexical(name: &str, labels: &Session, facts: &[Fact], tallies: &mut BTreeMap<
         let pairs = pair(&wanted, &found, same);
         tally.found += pairs.len();
         tally.right += pairs.len();
+        superseded(name, (class, facts), &pairs, &wanted, &found, tallies);
+        let tally = tallies.entry(class.to_owned()).or_default();
         for (at, label) in wanted.iter().enumerate() {
             if !pairs.iter().any(|(left, _)| *left == at) {
                 tally.missed.push(format!("{name}:{} {}", label.line, label.text));
@@ -257,6 +266,41 @@ fn lexical(name: &str, labels: &Session, facts: &[Fact], tallies: &mut BTreeMap<
             let text = plain(&distractor.text);
             let hit = found.iter().any(|fact| plain(&fact.value) == text);
             tally.fooled += usize::from(hit && !wanted.iter().any(|label| plain(&label.text) == text));
+        }
+    }
+}
+
+/// Classes whose facts replace each other; a check is the latest of its kind, which its outcome tells.
+const REPLACED: [&str; 4] = ["value", "constraint", "decision", "request"];
+
+/// Of the facts that are labelled and found: which are superseded at the end of the session?
+fn superseded(
+    name: &str,
+    (class, facts): (&str, &[Fact]),
+    pairs: &[(usize, usize)],
+    wanted: &[&FactLabel],
+    found: &[&Fact],
+    tallies: &mut BTreeMap<String, Tally>,
+) {
+    if !REPLACED.contains(&class) {
+        return;
+    }
+    let tally = tallies.entry("superseded".to_owned()).or_default();
+    for (label, fact) in pairs.iter().map(|(left, right)| (wanted[*left], found[*right])) {
+        let (meant, is) = (label.fate == "superseded", fact.superseded.is_some());
+        let line = || format!("{name}:{} {class} {}", label.line, label.text);
+        tally.labels += usize::from(meant);
+        tally.extracted += usize::from(is);
+        tally.found += usize::from(meant && is);
+        tally.right += usize::from(meant && is);
+        tally.agreed += usize::from(meant == is);
+        tally.judged += 1;
+        if meant && !is {
+            tally.missed.push(line());
+        } else if is && !meant {
+            let by = fact.superseded.and_then(|(_, by)| facts.get(by.get()));
+            let by = by.map_or(String::new(), |by| format!(" <- :{} {}", by.line, by.value));
+            tally.wrong.push(line() + &by);
         }
     }
 }
@@ -437,6 +481,9 @@ fn facts_agree_with_the_labels() {
     let tallies = tallies();
     eprintln!("{}{}", table(&tallies), misses(&tallies));
     check_floors(&tallies, &REACHED);
+    let superseded = &tallies["superseded"];
+    eprintln!("superseded or not: {} of {} agree", superseded.agreed, superseded.judged);
+    assert!(superseded.agreement() >= 0.95, "{:.3}", superseded.agreement());
 }
 
 /// As [`REACHED`], on messages of dialogues.

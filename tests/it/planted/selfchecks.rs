@@ -16,7 +16,7 @@ use compactor::profile::Profile;
 use compactor::replay::{Mode, Plan, Prepared, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::results::files::write_run;
-use compactor::run::{RunSettings, Windows, run};
+use compactor::run::{Job, RunSettings, Windows, run};
 use compactor::score::{Cycle, CycleScore, Fate, Location, Scorer};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
@@ -319,6 +319,7 @@ fn run_all(sandbox: &Sandbox) -> RunOutput {
     }
     let found = discover(&[sandbox.path("logs"), PathBuf::from(fixture(""))]);
     let settings = RunSettings {
+        job: Job::Replay,
         profiles: vec![Profile::standard()],
         strategies: Strategy::ALL.to_vec(),
         windows: Windows::Cycles(2),
