@@ -157,6 +157,20 @@ pub struct SummaryRow {
     pub invented: u64,
     /// `1000 * invented / tokens_summary_total`.
     pub invented_per_1000: Option<f64>,
+    /// At-risk facts that the summary before held, over all exercised cycles.
+    pub facts_held: u64,
+    /// Of those, still in the summary.
+    pub facts_held_still: u64,
+    /// `facts_held_still / facts_held`.
+    pub held_survival_micro: Option<f64>,
+    /// Cycles whose text is that of the summary before, over all exercised cycles.
+    pub summaries_unchanged: u64,
+    /// User lines quoted in generated text, over all exercised cycles.
+    pub quotes: u64,
+    /// Of those, said by no user.
+    pub quotes_fabricated: u64,
+    /// Files under the wrong heading of generated lists, over all exercised cycles.
+    pub misclassified: u64,
     /// Superseded values without their successors, over all exercised cycles.
     pub stale: u64,
     /// Hard invariants broken, over all cycles: the sum of the kinds that follow.
@@ -612,6 +626,7 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
     row.lexical_survival_micro = ratio(row.lexical_in_summary, row.lexical_at_risk);
     row.summary_survival_micro = ratio(row.facts_in_summary, row.facts_at_risk);
     row.needed_survival_micro = ratio(row.facts_needed_in_summary, row.facts_needed);
+    row.held_survival_micro = ratio(row.facts_held_still, row.facts_held);
     row.context_survival_micro = ratio(row.facts_in_context, row.facts_total);
     row.structural_per_1000 = per_1000(row.structural_survival, row.tokens_summary);
     row.lexical_per_1000 = per_1000(row.lexical_survival, row.tokens_summary);
@@ -699,6 +714,12 @@ fn add_survival(row: &mut SummaryRow, cycle: &CycleRow) {
     }
     row.tokens_summary_total += cycle.tokens_summary;
     row.invented += cycle.invented;
+    row.facts_held += cycle.facts_held;
+    row.facts_held_still += cycle.facts_held_still;
+    row.summaries_unchanged += u64::from(cycle.summary_unchanged);
+    row.quotes += cycle.quotes;
+    row.quotes_fabricated += cycle.quotes_fabricated;
+    row.misclassified += cycle.misclassified.unwrap_or(0);
     row.stale += cycle.stale;
 }
 

@@ -72,6 +72,15 @@ pub struct CycleRow {
     pub facts_opaque: u64,
     /// Tokens of this summary / tokens of the previous one.
     pub summary_growth: Option<f64>,
+    /// At-risk facts that the previous summary held.
+    pub facts_held: u64,
+    /// Of those, present in this summary, too. Where the finished context is compacted again, anything but all of them is
+    /// loss by repetition alone.
+    pub facts_held_still: u64,
+    /// `facts_held_still / facts_held`.
+    pub held_survival: Option<f64>,
+    /// The text is that of the previous summary, byte for byte.
+    pub summary_unchanged: bool,
     /// (trigger - after - overhead) / mean tokens of a turn: turns until the next compaction.
     pub headroom: Option<f64>,
     /// Facts of the prefix that no kept message mentions.
@@ -199,6 +208,13 @@ pub struct CycleRow {
     pub invented: u64,
     /// `invented` per 1,000 summary tokens.
     pub invented_per_1000: Option<f64>,
+    /// User lines that the generated text quotes.
+    pub quotes: u64,
+    /// Of those, said by no user before the cycle.
+    pub quotes_fabricated: u64,
+    /// Files under the wrong heading of the generated lists: read ones called modified, changed ones called read, deleted
+    /// ones called either. Empty for strategies without lists.
+    pub misclassified: Option<u64>,
     /// Superseded values that stand in the context while their successors do not.
     pub stale: u64,
     /// Model requests since the previous cycle (or the start).

@@ -15,10 +15,12 @@ pub mod invariants;
 pub mod invented;
 pub mod lists;
 pub mod needed;
+pub mod quotes;
 
 use invariants::Broken;
 use invented::Occurrences;
 use needed::{Comeback, Need};
+use quotes::{Quotes, UserWords};
 
 /// Where a fact stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -145,6 +147,10 @@ pub struct CycleScore {
     pub list_read: lists::ListScore,
     /// Paths, identifiers and quoted user lines that occur nowhere in the prefix.
     pub invented: u64,
+    /// User lines that the generated text quotes.
+    pub quotes: Quotes,
+    /// Files under the wrong heading of the generated lists; `None` without lists.
+    pub misclassified: Option<u64>,
     /// Superseded facts that stand in the context while their successors do not.
     pub stale: u64,
     /// What the work came back to, up to the horizon.
@@ -161,6 +167,7 @@ pub struct Scorer<'a> {
     transcript: &'a Transcript,
     facts: &'a FactSet,
     occurrences: Occurrences<'a>,
+    words: UserWords<'a>,
 }
 
 /// What is scored: one cycle of one strategy.
@@ -185,7 +192,8 @@ pub struct Cycle<'a> {
 impl<'a> Scorer<'a> {
     /// Prepares scoring of a session.
     pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
-        Self { transcript, facts, occurrences: Occurrences::new(transcript, facts) }
+        let (occurrences, words) = (Occurrences::new(transcript, facts), UserWords::new(transcript));
+        Self { transcript, facts, occurrences, words }
     }
 
     /// Scores one cycle. Cost: the generated text, the live facts and their mentions before the cycle.
@@ -293,9 +301,14 @@ impl<'a> Scorer<'a> {
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
-        let truth = |read: bool| self.truth(cycle.compacted_end, cycle.prefix_end, read);
-        score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &truth(false));
-        score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &truth(true));
+        let truth = |class: fn(FactClass) -> bool| self.truth(cycle.compacted_end, cycle.prefix_end, class);
+        let changed = truth(is_changed);
+        let read = truth(|class| class == FactClass::FileRead);
+        let deleted = truth(|class| class == FactClass::FileDeleted);
+        score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &changed);
+        score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &read);
+        score.misclassified = listed.as_ref().map(|it| lists::misclassified(it, &changed, &read, &deleted));
+        score.quotes = self.words.quotes(&generated, cycle.prefix_end);
         score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
         score.broken = invariants::check(cycle.context, &serialized, self.transcript, cycle.newest_request);
         score
@@ -304,6 +317,11 @@ impl<'a> Scorer<'a> {
     /// Paths, identifiers and quoted user lines of a generated text that occur nowhere before `prefix_end`, sorted.
     pub fn invented_items(&self, generated: &str, prefix_end: MessageIdx) -> Vec<String> {
         self.occurrences.items(generated, prefix_end)
+    }
+
+    /// User lines that a generated text quotes and nobody said before `prefix_end`.
+    pub fn fabricated(&self, generated: &str, prefix_end: MessageIdx) -> Vec<String> {
+        self.words.fabricated(generated, prefix_end)
     }
 
     /// Superseded facts that stand in the context of a cycle while their successors do not, with these.
@@ -353,20 +371,25 @@ impl<'a> Scorer<'a> {
     }
 
     /// True paths of one list: live files of the prefix with an operation in the compacted part.
-    fn truth(&self, compacted_end: MessageIdx, prefix_end: MessageIdx, read: bool) -> Vec<&str> {
+    fn truth(
+        &self,
+        compacted_end: MessageIdx,
+        prefix_end: MessageIdx,
+        wanted: fn(FactClass) -> bool,
+    ) -> Vec<&str> {
         self.facts
             .facts
             .iter()
             .enumerate()
             .filter(|(_, fact)| fact.birth < compacted_end)
-            .filter(|(index, _)| match self.facts.class_at(FactId(*index as u32), prefix_end) {
-                Some(FactClass::FileRead) => read,
-                Some(FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed) => !read,
-                _ => false,
-            })
+            .filter(|(index, _)| self.facts.class_at(FactId(*index as u32), prefix_end).is_some_and(wanted))
             .map(|(_, fact)| fact.value.as_str())
             .collect()
     }
+}
+
+fn is_changed(class: FactClass) -> bool {
+    matches!(class, FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed)
 }
 
 fn count(tally: &mut Tally, at_risk: bool, present: bool) {

@@ -51,10 +51,15 @@ pub fn text(shown: &Shown, look: Look<'_>, all: bool) -> String {
             page.line(&format!("  {}", fit(&sanitize(&line), page.columns - 2)));
         }
     }
-    if !shown.invented.is_empty() {
-        page.gap();
-        page.styled(BAD, "Invented: in the summary, and nowhere in the log before it");
-        for item in &shown.invented {
+    for (heading, items) in [
+        ("Invented: in the summary, and nowhere in the log before it", &shown.invented),
+        ("Fabricated: quoted as the user's words, and never said", &shown.fabricated),
+    ] {
+        if !items.is_empty() {
+            page.gap();
+            page.styled(BAD, heading);
+        }
+        for item in items {
             page.line(&format!("  {}", fit(&sanitize(item), page.columns - 2)));
         }
     }

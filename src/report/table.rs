@@ -9,7 +9,7 @@ use super::page::{BAD, BOLD, GOOD, Page, errors, list, losses, paint, percent, p
 use super::rank::{JUDGED_BY, Place, places};
 use super::text::{count, sanitize, thousands};
 use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_label};
-use crate::results::{CycleRow, RunOutput, SessionRow};
+use crate::results::{CycleRow, RunOutput, SessionRow, Settings};
 use crate::stats::{Estimate, MIN_SESSIONS, holm};
 use comfy_table::{CellAlignment, Table, presets};
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ pub fn render(output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) -> Stri
     title(&mut page, output);
     if aggregate.summary.iter().any(|row| 0 < row.n_exercised) {
         for rows in aggregate.summary.chunk_by(same_block) {
-            block(&mut page, rows, aggregate, output.manifest.settings.horizon_calls);
+            block(&mut page, rows, aggregate, &output.manifest.settings);
         }
         losses(&mut page, &output.manifest.worst_losses, &output.manifest.settings.strategies);
     } else {
@@ -78,7 +78,7 @@ fn span(values: impl Iterator<Item = u64> + Clone) -> String {
 }
 
 /// One profile and window: heading, table, verdict, paired difference.
-fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate, horizon: u64) {
+fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate, settings: &Settings) {
     let Some(first) = rows.first() else { return };
     let several = aggregate.summary.iter().any(|row| !same_block(row, first));
     let sessions = rows.iter().map(|row| row.n_exercised).max().unwrap_or(0);
@@ -114,7 +114,8 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate, horizon: u
     page.gap();
     page.prose(&format!(
         "Kept: of what no kept message holds, the share in the summary. Needed: what the agent came back to in its next \
-         {horizon} tool calls. Means over {}; {interval}{fewer}.",
+         {} tool calls. Means over {}; {interval}{fewer}.",
+        settings.horizon_calls,
         count(sessions, "session")
     ));
     page.prose(verdict);
@@ -131,6 +132,24 @@ fn block(page: &mut Page, rows: &[SummaryRow], aggregate: &Aggregate, horizon: u
     }
     broken(page, rows);
     lasting::lasting(page, rows, &aggregate.curves);
+    if settings.mode == "repeat" {
+        again(page, rows);
+    }
+}
+
+/// What is left when a finished context is compacted again: all of it, if compaction changed nothing.
+fn again(page: &mut Page, rows: &[SummaryRow]) {
+    page.gap();
+    for row in rows.iter().filter(|row| row.facts_held > 0) {
+        page.prose(&format!(
+            "{}, compacted again: {} of {} facts of the summary before are still in it ({}); {} left as they were.",
+            sanitize(&row.strategy),
+            thousands(row.facts_held_still),
+            thousands(row.facts_held),
+            percent(row.held_survival_micro),
+            count(row.summaries_unchanged, "text"),
+        ));
+    }
 }
 
 /// Strategies behind the best whose distance to it may be chance: neither survival that is judged by tells them apart,

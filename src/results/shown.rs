@@ -112,6 +112,8 @@ pub struct Shown {
     pub unadjudicable: u64,
     /// Paths, identifiers and quoted user lines of the summary that stand nowhere before it.
     pub invented: Vec<String>,
+    /// User lines it quotes that nobody said.
+    pub fabricated: Vec<String>,
     /// Superseded facts that stand without their successors.
     pub stale: Vec<ShownStale>,
     /// The log itself was compacted within the horizon: what was needed is not told truly.

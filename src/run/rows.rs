@@ -93,6 +93,7 @@ impl Scene<'_> {
         let turns = self.prepared.terrain.requests().max(1) as f64;
         let turn = self.prepared.view.tokens.total() as f64 / turns;
         let mut previous_summary = None;
+        let mut held = Held::default();
         let mut lost: FxHashSet<u32> = FxHashSet::default();
         let mut rows: Vec<CycleRow> = Vec::with_capacity(result.cycles.len());
         let mut spells = Spells::default();
@@ -111,6 +112,7 @@ impl Scene<'_> {
             row.stuck = last && result.stuck;
             row.summary_growth = previous_summary.and_then(|before| ratio(row.tokens_summary, before));
             previous_summary = Some(row.tokens_summary);
+            held.next(trace, &score, &mut row);
             let held = (trace.tokens_after + result.overhead) as f64;
             row.headroom =
                 self.frame.trigger.filter(|_| turn > 0.0).map(|trigger| (trigger as f64 - held) / turn);
@@ -267,6 +269,9 @@ impl Scene<'_> {
             list_read_f1: score.list_read.f1(),
             invented: score.invented,
             invented_per_1000: (summary > 0).then(|| score.invented as f64 * 1_000.0 / summary as f64),
+            quotes: score.quotes.quoted,
+            quotes_fabricated: score.quotes.fabricated,
+            misclassified: score.misclassified,
             stale: score.stale,
             requests: trace.cost.requests,
             prompt_tokens: trace.cost.prompt,
@@ -416,6 +421,28 @@ impl Scene<'_> {
                 None => outcome.losses.push(loss),
             }
         }
+    }
+}
+
+/// What the previous summary held.
+#[derive(Default)]
+struct Held {
+    facts: FxHashSet<u32>,
+    texts: Vec<String>,
+}
+
+impl Held {
+    /// Tells the row of the next cycle what of it is still there.
+    fn next(&mut self, trace: &CycleTrace, score: &CycleScore, row: &mut CycleRow) {
+        let texts: Vec<String> = trace.generated.iter().map(|generated| generated.text.clone()).collect();
+        for fate in score.fates.iter().filter(|fate| fate.at_risk && self.facts.contains(&fate.id.0)) {
+            row.facts_held += 1;
+            row.facts_held_still += u64::from(fate.tier.is_present());
+        }
+        row.held_survival = ratio(row.facts_held_still, row.facts_held);
+        row.summary_unchanged = !texts.is_empty() && texts == self.texts;
+        self.texts = texts;
+        self.facts = score.fates.iter().filter(|fate| fate.tier.is_present()).map(|fate| fate.id.0).collect();
     }
 }
 

@@ -145,6 +145,7 @@ fn cycle(
     shown.facts = facts_of(transcript, &facts, &told, &score);
     let generated = generated_text(&trace.context);
     shown.invented = scorer.invented_items(&generated, told.prefix_end);
+    shown.fabricated = scorer.fabricated(&generated, told.prefix_end);
     shown.stale = scorer
         .stale_facts(&told)
         .into_iter()

@@ -58,6 +58,10 @@ impl<'a> Occurrences<'a> {
 
     fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {
         let bare = token.trim_start_matches("./");
+        // Harnesses tell where the log itself lies.
+        if !self.transcript.id.is_empty() && bare.contains(&self.transcript.id) {
+            return true;
+        }
         if self.paths.get(bare).is_some_and(|first| *first < prefix_end) {
             return true;
         }

@@ -118,6 +118,15 @@ pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
     ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
 }
 
+/// Listed paths under the wrong heading: called modified and only read, called read and changed, called either and
+/// deleted.
+pub fn misclassified(listed: &Listed, changed: &[&str], read: &[&str], deleted: &[&str]) -> u64 {
+    let wrong = |list: &[String], others: [&[&str]; 2]| -> u64 {
+        others.iter().filter_map(|truth| score(Some(list), truth).right).sum()
+    };
+    wrong(&listed.modified, [read, deleted]) + wrong(&listed.read, [changed, deleted])
+}
+
 /// Every end of every path, with the number of paths that end so and one of them.
 fn ends<'t>(truth: &[&'t str]) -> FxHashMap<&'t str, (u32, &'t str)> {
     let mut ends = FxHashMap::default();
@@ -169,6 +178,20 @@ mod tests {
         let score = score(Some(&listed), &truth);
         assert_eq!((score.listed, score.right, score.truth), (Some(4), Some(2), 3));
         assert_eq!(score.precision(), Some(0.5));
+    }
+
+    #[test]
+    fn a_file_under_the_wrong_heading_is_misclassified() {
+        let check = |modified: &[&str], read: &[&str], expected| {
+            let list = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
+            let listed = Listed { modified: list(modified), read: list(read) };
+            let found = misclassified(&listed, &["/p/src/a.rs"], &["/p/src/b.rs"], &["/p/src/c.rs"]);
+            assert_eq!(found, expected, "{listed:?}");
+        };
+        check(&["src/a.rs"], &["src/b.rs"], 0);
+        check(&["src/b.rs"], &["/p/src/a.rs"], 2);
+        check(&["c.rs"], &["src/c.rs", "src/unknown.rs"], 2);
+        check(&[], &[], 0);
     }
 
     #[test]

@@ -2,7 +2,7 @@ use super::*;
 use crate::aggregate::aggregate;
 use crate::report::text::width;
 use crate::results::files::sample::{plan, run, session};
-use crate::results::{CycleRow, Problem, Settings};
+use crate::results::{CycleRow, Problem};
 use insta::assert_snapshot;
 
 fn rendered(output: &RunOutput, width: usize) -> String {
