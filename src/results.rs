@@ -350,6 +350,8 @@ pub struct FactRow {
     pub need_to_end: Cow<'static, str>,
     /// The work of the next 50 tool calls needs it, and no kept message has it.
     pub needed: bool,
+    /// A file whose content left the context and which the agent read again in its next 50 tool calls.
+    pub reread: bool,
     /// Cycles since only generated text could hold it, this one included; empty while something else does, and after
     /// its loss.
     pub age: Option<u32>,

@@ -17,6 +17,8 @@ use std::cell::LazyCell;
 use std::sync::LazyLock;
 
 mod leads;
+#[cfg(test)]
+mod work;
 
 use leads::{Leads, may_have_unit};
 

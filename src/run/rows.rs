@@ -2,10 +2,10 @@
 
 use super::spells::{Life, Spells};
 use super::{Loss, Place, SessionOutcome, cost_units, writes};
-use crate::facts::{FactClass, FactSet, Match};
+use crate::facts::{FactClass, FactId, FactSet, Match};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
-use crate::score::needed::{Rereads, rereads};
+use crate::score::needed::{Rereads, read_again, rereads};
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
 use crate::summarize::{ListForm, Summarizer};
@@ -120,7 +120,8 @@ impl Scene<'_> {
             let before = std::mem::replace(&mut trigger, MessageIdx::new(trace.cut.trigger));
             let lives = spells.cycle(self.facts, &score.fates, number, before, trigger);
             if self.log_facts {
-                self.fact_rows(&score, &lives, trace, number, outcome);
+                let again = read_again(self.transcript, self.facts, self.prepared.view.tokens, &cycle);
+                self.fact_rows(&score, &lives, &again, trace, number, outcome);
             }
             if self.frame.strategy != Strategy::None {
                 self.losses(&score, trace, number, &mut lost, outcome);
@@ -332,6 +333,7 @@ impl Scene<'_> {
         &self,
         score: &CycleScore,
         lives: &[Option<Life>],
+        again: &[FactId],
         trace: &CycleTrace,
         number: u32,
         outcome: &mut SessionOutcome,
@@ -357,6 +359,7 @@ impl Scene<'_> {
                 need: fate.need.name().into(),
                 need_to_end: fate.need_to_end.name().into(),
                 needed: fate.needed,
+                reread: again.contains(&fate.id),
                 age: life.map(|life| life.age),
                 first_loss: life.is_some_and(|life| life.first_loss),
             });

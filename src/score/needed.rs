@@ -181,6 +181,20 @@ pub(super) fn returns(
     found
 }
 
+/// Files that the agent read again behind one cycle, up to the horizon: facts whose content had left the context.
+pub fn read_again(
+    transcript: &Transcript,
+    facts: &FactSet,
+    tokens: &TokenIndex,
+    cycle: &Cycle<'_>,
+) -> Vec<FactId> {
+    returns(transcript, facts, tokens, cycle, horizon(transcript, cycle.prefix_end))
+        .into_iter()
+        .filter(|back| back.kind == UseKind::Read)
+        .filter_map(|back| back.fact)
+        .collect()
+}
+
 /// Tells the re-reads behind one cycle, up to the horizon. Who writes a file anew need not know it.
 pub fn rereads(transcript: &Transcript, facts: &FactSet, tokens: &TokenIndex, cycle: &Cycle<'_>) -> Rereads {
     let mut found = Rereads::default();
