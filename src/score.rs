@@ -301,13 +301,18 @@ impl<'a> Scorer<'a> {
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
-        let truth = |class: fn(FactClass) -> bool| self.truth(cycle.compacted_end, cycle.prefix_end, class);
-        let changed = truth(is_changed);
-        let read = truth(|class| class == FactClass::FileRead);
-        let deleted = truth(|class| class == FactClass::FileDeleted);
+        let is_read = |class| class == FactClass::FileRead;
+        let truth =
+            |end: MessageIdx, class: fn(FactClass) -> bool| self.truth(cycle.compacted_end, end, class);
+        let (changed, read) = (truth(cycle.prefix_end, is_changed), truth(cycle.prefix_end, is_read));
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &changed);
         score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &read);
-        score.misclassified = listed.as_ref().map(|it| lists::misclassified(it, &changed, &read, &deleted));
+        // A list tells of what left; what the kept tail does to a file stands there.
+        let then = cycle.compacted_end;
+        score.misclassified = listed.as_ref().map(|it| {
+            let deleted = truth(then, |class| class == FactClass::FileDeleted);
+            lists::misclassified(it, &truth(then, is_changed), &truth(then, is_read), &deleted)
+        });
         score.quotes = self.words.quotes(&generated, cycle.prefix_end);
         score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
         score.broken = invariants::check(cycle.context, &serialized, self.transcript, cycle.newest_request);

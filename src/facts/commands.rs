@@ -3,7 +3,8 @@
 //! * **Command**: every shell command that was answered or left open, as run; its canonical value is the script with
 //!   white space squeezed, cut at 200 characters. The same value is one fact with its outcomes over time. In a text it is recognised by its **head**: the first simple command that does something (`cd`, `export`,
 //!   `set`, `source`, assignments and wrappers such as `sudo`, `time`, `env`, `timeout N` stand back), up to the
-//!   first shell operator, redirection or quoted argument, at most six words. A head that is one very common or very
+//!   first shell operator, redirection or quoted argument, at most six words; a quoted argument that is the first thing
+//!   the program is told belongs to it (`sed -n '24,46p' src/stock.rs`). A head that is one very common or very
 //!   short word (`ls`, `pwd`, `make`) cannot be told from prose: unadjudicable.
 //! * **Check**: a command that verifies: some simple command of the script runs tests, a build, a linter or a type
 //!   checker, recognised by program and subcommand. Such a script is a check and not also a command. Its state is the
@@ -309,14 +310,31 @@ fn program(words: &[String]) -> &[String] {
 /// Head of one simple command.
 fn head_of(words: &[String]) -> String {
     let words = program(words);
-    let plain =
-        words.iter().take(HEAD_WORDS).take_while(|word| !word.contains(['\'', '"', '$', '`', '(', '*', '{']));
-    let head: Vec<&str> = plain.map(String::as_str).collect();
+    let mut head: Vec<&str> = Vec::new();
+    for (at, word) in words.iter().take(HEAD_WORDS).enumerate() {
+        if !word.contains(['\'', '"', '$', '`', '(', '*', '{']) {
+            head.push(word);
+            continue;
+        }
+        // `grep -rn` alone names nothing: the first thing it is about belongs to it, in whatever quotes.
+        let bare = head.iter().skip(1).all(|word| word.starts_with('-'));
+        match quoted(word).filter(|_| bare && at > 0) {
+            Some(inner) => head.push(inner),
+            None => break,
+        }
+    }
     if head.is_empty() {
         words.first().map(|word| word.replace(['\'', '"'], "")).unwrap_or_default()
     } else {
         head.join(" ")
     }
+}
+
+/// The inside of a short word that is quoted as a whole and says nothing to the shell.
+fn quoted(word: &str) -> Option<&str> {
+    let inner = ['\'', '"'].iter().find_map(|mark| word.strip_prefix(*mark)?.strip_suffix(*mark))?;
+    let plain = !inner.contains(['\'', '"', '\n', '`']) && !(word.starts_with('"') && inner.contains('$'));
+    (plain && (1..=80).contains(&inner.len())).then_some(inner)
 }
 
 /// Head of a script: that of the first simple command that does something.
@@ -664,6 +682,11 @@ mod tests {
             ("cd /repo && cargo test 2>&1 | tail -5", "cargo test"),
             ("RUST_LOG=debug timeout 60 cargo run -- --x", "cargo run -- --x"),
             ("git commit -m \"fix: it\"", "git commit -m"),
+            ("sed -n '24,46p' src/stock.rs", "sed -n 24,46p src/stock.rs"),
+            ("rg -n \"parse|Unit::parse\" src", "rg -n parse|Unit::parse src"),
+            ("grep -rn \"$NAME\" src", "grep -rn"),
+            ("rg 'a.*b' \"src dir\"", "rg a.*b"),
+            ("awk '{ print \"x\" }' a.txt", "awk"),
             ("cat > a.rs <<'EOF'\nfn main() {}\nEOF", "cat"),
             ("ls", "ls"),
             ("npx tsc --noEmit", "tsc --noEmit"),
