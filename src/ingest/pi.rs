@@ -2,7 +2,8 @@
 //!
 //! The conversation is the active path: from the last entry of the file through the parents to the root. Compaction
 //! entries are nodes of that tree like any other, with what they keep in front of them, so the path crosses them and
-//! nothing comes twice; they are set aside with the first entry they keep. An entry without a parent field, or whose
+//! nothing comes twice; they are set aside with what they keep: from the entry they name on, or the messages that they
+//! hold themselves. An entry without a parent field, or whose
 //! parent is not in the file, follows the entry before it; a file without any parents is one line.
 //!
 //! Text that pi generates (summaries of compactions and of abandoned branches) never becomes a message, except where
@@ -12,6 +13,7 @@
 //! A session that was forked or branched holds its own copy of the history and is read as it is.
 
 mod entries;
+mod retained;
 
 #[cfg(test)]
 mod tests;
@@ -33,6 +35,7 @@ use crate::transcript::{
     Message, MessageIdx, Outcome, Part, Recorded, RecordedLists, Role, Text, ToolCall, ToolResult, Usage,
 };
 use entries::Tree;
+use retained::Known;
 
 /// Blocks that pi puts in front of what the user typed, by how they open and close.
 const LEADING_BLOCKS: [(&str, &str); 2] = [("<file name=", "</file>"), ("<skill name=", "</skill>")];
@@ -84,7 +87,7 @@ fn split(records: Vec<Record>) -> Vec<Vec<Record>> {
 
 fn session(records: Vec<Record>, name: String, out: &mut Sink) {
     let mut tree = Tree::of(records, out);
-    let mut reader = Reader { draft: Draft::new(name), cwd: None, model: None };
+    let mut reader = Reader { draft: Draft::new(name), cwd: None, model: None, known: Known::default() };
     reader.header(&tree.header);
     let path = tree.active_path(out);
     // How many messages there were before each entry of the path, to find where the kept part of a compaction begins.
@@ -112,6 +115,7 @@ struct Reader {
     cwd: Option<Arc<str>>,
     /// The model chosen, for replies that name none.
     model: Option<String>,
+    known: Known,
 }
 
 impl Reader {
@@ -221,8 +225,26 @@ impl Reader {
             .then(|| RecordedLists { read: read.unwrap_or_default(), modified: modified.unwrap_or_default() })
     }
 
+    /// The messages that a compaction entry holds, read like any other; earlier summaries among them are none.
+    fn retained(&self, tail: Vec<Value>, line: u32) -> Vec<Message> {
+        let (cwd, model) = (self.cwd.clone(), self.model.clone());
+        let mut reader = Reader { draft: Draft::new(""), cwd, model, known: Known::default() };
+        let summary =
+            |message: &Value| matches!(text(message, "role"), Some("compactionSummary" | "branchSummary"));
+        // What is odd about a message was said where it stood first.
+        let mut said = Sink::default();
+        for message in tail.into_iter().filter(|message| !summary(message)) {
+            reader.message(message, line, &mut said);
+        }
+        reader.draft.messages
+    }
+
     /// Sets a summary aside, or begins the conversation with it when it is the first thing.
     fn compaction(&mut self, mut value: Value, line: u32, first_kept: Option<usize>, out: &mut Sink) {
+        let retained = match take(&mut value, "retainedTail") {
+            Value::Array(tail) => Some(self.retained(tail, line)),
+            _ => None,
+        };
         let summary = Some(take_text(&mut value, "summary")).filter(|summary| !summary.trim().is_empty());
         let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
         if !self.draft.messages.iter().any(said)
@@ -239,13 +261,25 @@ impl Reader {
             let message =
                 Message { role: Role::User, parts: vec![part], line, cwd, usage: None, lines: Vec::new() };
             self.draft.messages.insert(0, message);
+            self.draft.messages.extend(retained.into_iter().flatten());
             let text = "the log begins with a compaction; what it summarises is not in it";
             out.note(line, "starts-compacted", Severity::Note, text);
             return;
         }
         let end = self.draft.messages.len();
+        let kept = match retained {
+            Some(retained) => {
+                let (kept, unknown) = self.known.find(&self.draft.messages, &retained);
+                if unknown > 0 {
+                    let text = "a compaction kept messages that stand nowhere before it, left out";
+                    out.note(line, "unknown-retained", Severity::Note, text);
+                }
+                kept
+            }
+            None => (first_kept.unwrap_or(end)..end).map(MessageIdx::new).collect(),
+        };
         self.draft.recorded.push(Recorded {
-            kept: (first_kept.unwrap_or(end)..end).map(MessageIdx::new).collect(),
+            kept,
             line,
             summary,
             lists: value.get("details").and_then(|details| self.lists(details)),

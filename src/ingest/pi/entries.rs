@@ -112,11 +112,6 @@ impl Tree {
         if let Some(id) = text(compaction, "firstKeptEntryId") {
             return self.by_id.get(id).copied();
         }
-        if let Some(Value::Array(tail)) = compaction.get("retainedTail") {
-            let first = tail.first()?;
-            let id = first.as_str().or_else(|| text(first, "id"))?;
-            return self.by_id.get(id).copied();
-        }
         let position = compaction.get("firstKeptEntryIndex")?.as_u64()?;
         let at = self.entries.partition_point(|entry| entry.ordinal < position);
         (at < self.entries.len()).then_some(at)

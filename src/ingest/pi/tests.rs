@@ -276,5 +276,7 @@ fn any_field_may_be_anything() {
         r#"{"role":"assistant","content":[{"type":"thinking","thinking":"hm","thinkingSignature":"x"},{"type":"toolCall","id":"a","name":"b","arguments":{"c":1}}],"usage":{"input":3},"stopReason":"error"}"#,
         r#"{"role":"toolResult","toolCallId":"a","content":[],"details":{"exitCode":1},"isError":false}"#,
         r#"{"type":"compaction","summary":"one","firstKeptEntryIndex":3,"tokensBefore":5}"#,
+        r#"{"role":"user","content":"a"}"#,
+        r#"{"type":"compaction","summary":"two","retainedTail":[{"role":"user","content":"a"},{"role":"toolResult","toolCallId":"a","content":[]}],"tokensBefore":5}"#,
     ]));
 }
