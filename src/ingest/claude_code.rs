@@ -508,14 +508,14 @@ impl Builder {
 
     fn summary(&mut self, mut node: Node) {
         let (text, _) = blocks::result_text(take(&mut node.body, "content"));
-        if text.is_empty() {
+        if text.trim().is_empty() {
             return;
         }
         let worked = |message: &Message| message.role == Role::Assistant || message.is_user_request();
         let here = self.draft.messages.len();
         let boundary =
             self.draft.recorded.last_mut().filter(|last| last.before.get() == here && last.summary.is_none());
-        if !self.draft.messages.iter().any(worked) {
+        if !self.draft.messages.iter().any(worked) && !self.draft.starts_compacted {
             // What it summarises is not in this file: it is where the conversation begins.
             if boundary.is_some() {
                 self.draft.recorded.pop();
