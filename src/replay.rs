@@ -192,8 +192,8 @@ pub fn replay(
             let Some(cut) = walk.next(run.summary_tokens()) else { break };
             let attempted = cut.cut > cut.from;
             run.cycle(cut);
-            if attempted {
-                walk.gained(run.cycles.last().is_some_and(|trace| trace.tokens_after < trace.tokens_before));
+            if let Some(trace) = run.cycles.last().filter(|_| attempted) {
+                walk.compacted(trace.tokens_before, trace.tokens_after);
             }
         }
         stuck = walk.stuck();

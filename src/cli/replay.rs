@@ -6,6 +6,7 @@ use super::ui::Ui;
 use super::work::{ended, perform};
 use crate::profile::Profile;
 use crate::report::render;
+use crate::report::text::thousands;
 use crate::results::RunOutput;
 use crate::run::{Job, RunSettings, Windows};
 use crate::strategy::Strategy;
@@ -82,13 +83,25 @@ pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
         .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
 }
 
-/// Names the files whose sessions were all too short, where nothing else is shown.
-fn too_short(output: &RunOutput, ui: &Ui) {
-    let short = output.sessions.iter().filter(|row| row.error.is_empty());
-    let mut files: Vec<&str> = short.map(|row| row.source.as_str()).collect();
+/// Names the files and why none of their sessions counts, where nothing else is shown.
+fn not_exercised(output: &RunOutput, ui: &Ui) {
+    let idle = output.sessions.iter().filter(|row| row.error.is_empty());
+    let mut files: Vec<&str> = idle.map(|row| row.source.as_str()).collect();
     files.dedup();
     for file in files {
-        ui.complain(&format!("{file}: too short to compact"));
+        let rows = || output.cycles.iter().filter(|row| row.source == file);
+        let why = match rows().find(|row| row.stuck).or(rows().next()) {
+            None => "too short to compact".to_owned(),
+            Some(row) => format!(
+                "no gain: {} tokens stay at a window of {} ({} of kept messages, {} of summary) and {} of overhead",
+                thousands(row.tokens_after),
+                thousands(row.window),
+                thousands(row.tokens_tail),
+                thousands(row.tokens_summary),
+                thousands(row.tokens_overhead)
+            ),
+        };
+        ui.complain(&format!("{file}: {why}"));
     }
 }
 
@@ -103,6 +116,8 @@ fn unmeasured_hint(output: &RunOutput) -> &'static str {
         "give longer logs"
     } else if output.cycles.iter().any(|row| row.unfit) {
         "single messages are larger than the window: give a larger --window, or --cycles in place of it"
+    } else if output.cycles.iter().any(|row| row.stuck) {
+        "what cannot leave (system messages, overhead, newest messages) fills the window: give a larger --window"
     } else {
         "give longer logs, or a smaller --window, or --cycles in place of it"
     }
@@ -112,12 +127,12 @@ fn unmeasured_hint(output: &RunOutput) -> &'static str {
 fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
     let manifest = &output.manifest;
     if manifest.sessions_exercised == 0 {
-        too_short(output, ui);
+        not_exercised(output, ui);
         let cause = if manifest.sessions == 0 {
             "no session could be read: nothing was measured".to_owned()
         } else {
             format!(
-                "nothing was measured: none of {} sessions was ever compacted ({} too short, {} failed)",
+                "nothing was measured: no compaction of {} sessions gained anything ({} not exercised, {} failed)",
                 manifest.sessions, manifest.sessions_not_exercised, manifest.sessions_failed
             )
         };

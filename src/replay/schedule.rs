@@ -170,6 +170,8 @@ pub struct Walk<'a> {
     position: usize,
     tail: usize,
     pinned: u64,
+    /// The least that was left by the compactions in a row that ended above the trigger.
+    residual: Option<u64>,
     fruitless: u8,
 }
 
@@ -213,9 +215,15 @@ impl Walk<'_> {
         Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit }
     }
 
-    /// Tells the walk whether the compaction it proposed made the context smaller.
-    pub fn gained(&mut self, gained: bool) {
-        self.fruitless = if gained { 0 } else { self.fruitless + 1 };
+    /// Tells the walk the tokens of the context before and after the compaction it proposed, overhead not included.
+    ///
+    /// A compaction that leaves the context above the trigger is followed by another one at the next request: in such a
+    /// row only one that leaves less than all before it is progress.
+    pub fn compacted(&mut self, before: u64, after: u64) {
+        let above = after + self.overhead >= self.amounts.trigger;
+        let less = !above || self.residual.is_none_or(|least| after < least);
+        self.residual = above.then(|| self.residual.map_or(after, |least| least.min(after)));
+        self.fruitless = if after < before && less { 0 } else { self.fruitless + 1 };
     }
 
     /// True when it ended for want of progress, not at the end of the log.
@@ -295,6 +303,7 @@ impl<'a> Planner<'a> {
             position: 0,
             tail: 0,
             pinned: 0,
+            residual: None,
             fruitless: 0,
         }
     }
@@ -312,7 +321,7 @@ impl<'a> Planner<'a> {
             if !cut.unfit || cut.cut > cut.from {
                 pinned = cut.pinned.map_or(0, |(_, tokens)| tokens);
                 summary = Some(amounts.budget);
-                walk.gained(self.content(summary, pinned, cut.cut, cut.trigger) < before);
+                walk.compacted(before, self.content(summary, pinned, cut.cut, cut.trigger));
             }
             cuts.push(cut);
         }
