@@ -130,6 +130,13 @@ pub struct CycleTrace {
     pub cost: Cost,
 }
 
+impl CycleTrace {
+    /// The generated text that tells which strategy ran: of two, one that is not by the strategy asked for.
+    pub fn told(&self) -> Option<&Generated> {
+        self.generated.iter().find(|generated| generated.fallback.is_some()).or(self.generated.first())
+    }
+}
+
 /// A replay of one session.
 #[derive(Debug, Clone)]
 pub struct Replay {

@@ -167,7 +167,7 @@ impl Scene<'_> {
         number: u32,
         budget: Option<u64>,
     ) -> CycleRow {
-        let used = trace.generated.first();
+        let used = trace.told();
         let summary: u64 = trace.generated.iter().map(|generated| generated.tokens).sum();
         let at_risk = score.structural.at_risk + score.lexical.at_risk;
         let in_summary = score.structural.in_summary + score.lexical.in_summary;

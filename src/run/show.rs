@@ -170,7 +170,7 @@ fn outline(
         message: at as u64,
         line: transcript.messages.get(at).map_or(0, |message| u64::from(message.line)),
     };
-    let used = trace.generated.first();
+    let used = trace.told();
     let amounts = target.map(|target| target.planner.amounts(target.window));
     Shown {
         session: transcript.id.clone(),
