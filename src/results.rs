@@ -10,7 +10,7 @@ pub mod files;
 pub mod shown;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
-pub const SCHEMA_VERSION: u32 = 3;
+pub const SCHEMA_VERSION: u32 = 4;
 
 /// Version of the rules that decide whether a fact is present; results of different versions never mix.
 pub const SCORER_VERSION: u32 = 1;
@@ -382,8 +382,20 @@ pub struct SessionRow {
     pub messages: u64,
     /// Tool calls.
     pub tool_calls: u64,
+    /// Turns: messages in which a person asks.
+    pub turns: u64,
     /// Tokens of the whole session.
     pub tokens: u64,
+    /// Of those, in tool calls and their results.
+    pub tokens_tool: u64,
+    /// `tokens_tool / tokens`.
+    pub tool_share: Option<f64>,
+    /// Facts born before the last compaction that a text rule can judge; 0 where nothing was compacted.
+    pub facts: u64,
+    /// Messages of the whole log that mention them, summed over the facts.
+    pub mentions: u64,
+    /// `mentions / facts`: 1 where nothing is ever said again.
+    pub repeat_rate: Option<f64>,
     /// Compactions the log itself holds.
     pub recorded_compactions: u64,
     /// Recorded / counted prompt tokens at the last reply before any recorded compaction.

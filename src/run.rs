@@ -281,6 +281,7 @@ fn session(
         FactSet::extract_until(transcript, &effects, MessageIdx::new(reach.trigger))
     });
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
+    let makeup = Makeup::of(transcript, &tokens, facts.as_ref());
     for target in &targets {
         let Target { profile, planner, window, source, limit, locked } = target;
         let first = outcome.lost.len();
@@ -297,7 +298,7 @@ fn session(
             let mut row = session_row(transcript, place, &profile.name, *strategy);
             row.window = *window;
             source.name().clone_into(&mut row.window_source);
-            row.tokens = tokens.total();
+            makeup.tell(&mut row);
             row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
             row.cycles_asked = match settings.windows {
                 Windows::Cycles(cycles) => cycles as u64,
@@ -484,8 +485,39 @@ fn session_row(transcript: &Transcript, place: Place<'_>, profile: &str, strateg
         strategy: strategy.name().to_owned(),
         messages: transcript.messages.len() as u64,
         tool_calls: transcript.links.len() as u64,
+        turns: transcript.messages.iter().filter(|message| message.is_user_request()).count() as u64,
         recorded_compactions: transcript.recorded.len() as u64,
         ..SessionRow::default()
+    }
+}
+
+/// What a session is made of, which is the same under every plan.
+struct Makeup {
+    tokens: u64,
+    tokens_tool: u64,
+    facts: u64,
+    mentions: u64,
+}
+
+impl Makeup {
+    fn of(transcript: &Transcript, tokens: &TokenIndex, facts: Option<&FactSet>) -> Self {
+        let ends = transcript.links.iter().flat_map(|link| [Some(link.call), link.result]).flatten();
+        let judged = || facts.iter().flat_map(|set| &set.facts).filter(|fact| !fact.unadjudicable);
+        Self {
+            tokens: tokens.total(),
+            tokens_tool: ends.map(|part| tokens.part(part)).sum(),
+            facts: judged().count() as u64,
+            mentions: judged().map(|fact| fact.mentions.len() as u64).sum(),
+        }
+    }
+
+    fn tell(&self, row: &mut SessionRow) {
+        row.tokens = self.tokens;
+        row.tokens_tool = self.tokens_tool;
+        row.tool_share = ratio(self.tokens_tool, self.tokens);
+        row.facts = self.facts;
+        row.mentions = self.mentions;
+        row.repeat_rate = ratio(self.mentions, self.facts);
     }
 }
 

@@ -3,7 +3,7 @@
 //! The policy that ran is the agent's own, so the profile of a row is the log's format and its strategy `recorded`.
 
 use super::rows::{Frame, Scene};
-use super::{Place, RunSettings, SessionOutcome, auto_window, calibration, cost_units, session_row};
+use super::{Makeup, Place, RunSettings, SessionOutcome, auto_window, calibration, cost_units, session_row};
 use crate::facts::FactSet;
 use crate::replay::recorded::recorded;
 use crate::replay::{Prepared, effects};
@@ -31,7 +31,7 @@ pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunS
     let facts = FactSet::extract_until(transcript, &effects, last.before);
     let scorer = Scorer::new(transcript, &facts);
     let result = recorded(&prepared, window);
-    row.tokens = tokens.total();
+    Makeup::of(transcript, &tokens, Some(&facts)).tell(&mut row);
     row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
     let frame = Frame::recorded(place.format, window);
     let scene = Scene {
