@@ -320,6 +320,9 @@ impl Profile {
     }
 }
 
+/// The least window in tokens: a smaller one holds a few lines, and compacting these is not worth a summary.
+pub const MIN_WINDOW: u64 = 400;
+
 /// A profile's amounts at one window, all in tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Amounts {

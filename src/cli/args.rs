@@ -1,5 +1,6 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
+use crate::profile::MIN_WINDOW;
 use crate::replay::{Mode, ScheduleMode};
 use crate::report::Format;
 use crate::run::WindowChoice;
@@ -330,8 +331,8 @@ fn window(text: &str) -> Result<WindowChoice, String> {
         return Ok(WindowChoice::Auto);
     }
     let window = tokens(text).map_err(|error| format!("{error}, or `auto`"))?;
-    if window < 400 {
-        return Err(format!("a window of {window} tokens holds nothing; use at least 400"));
+    if window < MIN_WINDOW {
+        return Err(format!("a window of {window} tokens holds nothing; use at least {MIN_WINDOW}"));
     }
     Ok(WindowChoice::Tokens(window))
 }

@@ -4,7 +4,7 @@
 //! profile and the window alone and all strategies share it. Under `free` the walk gets each strategy's own tokens.
 
 use super::units::Units;
-use crate::profile::{Amounts, Boundary, Check, Profile};
+use crate::profile::{Amounts, Boundary, Check, MIN_WINDOW, Profile};
 use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex};
 use crate::transcript::{Role, Transcript};
 
@@ -348,8 +348,8 @@ impl<'a> Planner<'a> {
 
     /// A window at which the locked schedule has `cycles` compactions, or as many as it can have.
     ///
-    /// Never below system, pinned request, budget and twice the largest unit, nor so small that the context after a
-    /// compaction leaves no room for one more unit before the next.
+    /// Never below [`MIN_WINDOW`], nor system, pinned request, budget and twice the largest unit, nor so small that the
+    /// context after a compaction leaves no room for one more unit before the next.
     pub fn window_for(&self, cycles: usize) -> u64 {
         let whole = self.overhead.0 + self.tokens.total();
         let ceiling = ((whole as f64 / self.profile.trigger.threshold) as u64).saturating_add(2);
@@ -399,12 +399,12 @@ impl<'a> Planner<'a> {
         };
         let (mut low, mut high) = (0, ceiling.max(1));
         if !fits(high) {
-            return high;
+            return high.max(MIN_WINDOW);
         }
         while low + 1 < high {
             let middle = low + (high - low) / 2;
             if fits(middle) { high = middle } else { low = middle }
         }
-        high
+        high.max(MIN_WINDOW)
     }
 }
