@@ -17,3 +17,4 @@ mod readme;
 mod repeated;
 mod replay;
 mod support;
+mod validity;
