@@ -18,7 +18,7 @@ use std::sync::LazyLock;
 
 mod leads;
 #[cfg(test)]
-mod work;
+mod tests;
 
 use leads::{Leads, may_have_unit};
 

@@ -6,7 +6,7 @@
 
 use crate::summarize::FileLists;
 use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::LazyCell;
+use std::cell::OnceCell;
 
 /// Paths as listed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -100,31 +100,52 @@ fn clean(path: &str) -> &str {
     path.trim().trim_start_matches("- ").trim_matches(|c| matches!(c, '`' | '"' | '\'' | ',' | ';'))
 }
 
+/// Paths that belong on a list, found by any spelling that names one of them.
+struct Names<'t> {
+    exact: FxHashSet<&'t str>,
+    paths: &'t [&'t str],
+    ends: OnceCell<FxHashMap<&'t str, (u32, &'t str)>>,
+}
+
+impl<'t> Names<'t> {
+    fn new(paths: &'t [&'t str]) -> Self {
+        Self { exact: paths.iter().copied().collect(), paths, ends: OnceCell::new() }
+    }
+
+    /// The path that a spelling names: itself, or the only one that ends so.
+    fn named(&self, spelling: &str) -> Option<&'t str> {
+        let spelling = spelling.trim_start_matches("./");
+        self.exact.get(spelling).copied().or_else(|| {
+            let ends = self.ends.get_or_init(|| ends(self.paths));
+            ends.get(spelling).filter(|(count, _)| *count == 1).map(|(_, path)| *path)
+        })
+    }
+}
+
 /// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly
 /// one; each true path counts once.
 pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
     let Some(listed) = listed else {
         return ListScore { listed: None, right: None, truth: truth.len() as u64 };
     };
-    let exact: FxHashSet<&str> = truth.iter().copied().collect();
-    let ends = LazyCell::new(|| ends(truth));
+    let names = Names::new(truth);
     let unique: FxHashSet<&str> = listed.iter().map(|path| path.trim_start_matches("./")).collect();
     // Two spellings of one true path are right once.
-    let named = |path: &str| match exact.get(path) {
-        Some(path) => Some(*path),
-        None => ends.get(path).filter(|(count, _)| *count == 1).map(|(_, path)| *path),
-    };
-    let right = unique.iter().filter_map(|path| named(path)).collect::<FxHashSet<&str>>().len();
+    let right = unique.iter().filter_map(|path| names.named(path)).collect::<FxHashSet<&str>>().len();
     ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
 }
 
 /// Listed paths under the wrong heading: called modified and only read, called read and changed, called either and
-/// deleted.
+/// deleted. A spelling that names a file of its own heading is right there, whatever else ends like it.
 pub fn misclassified(listed: &Listed, changed: &[&str], read: &[&str], deleted: &[&str]) -> u64 {
-    let wrong = |list: &[String], others: [&[&str]; 2]| -> u64 {
-        others.iter().filter_map(|truth| score(Some(list), truth).right).sum()
+    let [changed, read, deleted] = [changed, read, deleted].map(Names::new);
+    let wrong = |list: &[String], own: &Names<'_>, other: &Names<'_>| {
+        let strange = list.iter().filter(|path| own.named(path).is_none());
+        let wrong: FxHashSet<&str> =
+            strange.filter_map(|path| other.named(path).or_else(|| deleted.named(path))).collect();
+        wrong.len() as u64
     };
-    wrong(&listed.modified, [read, deleted]) + wrong(&listed.read, [changed, deleted])
+    wrong(&listed.modified, &changed, &read) + wrong(&listed.read, &read, &changed)
 }
 
 /// Every end of every path, with the number of paths that end so and one of them.
