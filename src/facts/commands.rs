@@ -333,7 +333,8 @@ fn head_of(words: &[String]) -> String {
 /// The inside of a short word that is quoted as a whole and says nothing to the shell.
 fn quoted(word: &str) -> Option<&str> {
     let inner = ['\'', '"'].iter().find_map(|mark| word.strip_prefix(*mark)?.strip_suffix(*mark))?;
-    let plain = !inner.contains(['\'', '"', '\n', '`']) && !(word.starts_with('"') && inner.contains('$'));
+    let expands = word.starts_with('"') && inner.contains('$');
+    let plain = !expands && !inner.contains(['\'', '"', '\n', '`']);
     (plain && (1..=80).contains(&inner.len())).then_some(inner)
 }
 

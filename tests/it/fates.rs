@@ -62,7 +62,6 @@ impl Tally {
 
     fn check(&self, what: &str, floor: f64) {
         let share = self.agreed as f64 / self.labels.max(1) as f64;
-        eprintln!("{what}: {} of {} labels agree ({share:.3})", self.agreed, self.labels);
         assert!(self.labels > 300 && share >= floor, "{what}: {share:.3}\n{}", self.differing.join("\n"));
     }
 }
@@ -138,6 +137,9 @@ fn locations_and_needs_agree_with_the_labels() {
     }
     eprintln!("{labels} labelled facts, {gone} of them replaced or not extracted any more");
     assert!(gone * 50 <= labels, "{gone} of {labels} labelled facts are none any more");
+    for (what, tally) in [("location", &locations), ("need", &needs)] {
+        eprintln!("{what}: {} of {} labels agree", tally.agreed, tally.labels);
+    }
     locations.check("location", 0.95);
     needs.check("need", 0.95);
 }
