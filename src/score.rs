@@ -153,6 +153,8 @@ pub struct CycleScore {
     pub misclassified: Option<u64>,
     /// Superseded facts that stand in the context while their successors do not.
     pub stale: u64,
+    /// Those successors.
+    pub outdated: Vec<FactId>,
     /// What the work came back to, up to the horizon.
     pub near: Comeback,
     /// What it came back to, to the end of the log.
@@ -297,7 +299,9 @@ impl<'a> Scorer<'a> {
             }
             score.fates.push(fate);
         }
-        score.stale = self.stale(&in_summary, &kept, cycle.prefix_end).len() as u64;
+        let stale = self.stale(&in_summary, &kept, cycle.prefix_end);
+        score.stale = stale.len() as u64;
+        score.outdated = stale.into_iter().map(|(_, new)| new).collect();
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);

@@ -388,15 +388,8 @@ impl Scene<'_> {
             }
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             let later = self.later(*fate, trace);
-            let damage = match fate.tier {
-                Match::Contradicted => "contradicted",
-                Match::Mutated => "mutated",
-                _ => "lost",
-            };
-            let weight = damage_weight(fate.tier) * class_weight(fate.class);
-            if weight == 0 {
-                continue;
-            }
+            let (damage, harm) = damage(fate.tier, score.outdated.contains(&fate.id));
+            let weight = harm * class_weight(fate.class);
             let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
             // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
             let strategy = self.frame.strategy.name();
@@ -449,12 +442,14 @@ impl Held {
     }
 }
 
-/// Contradicted is worse than mutated, mutated worse than lost.
-fn damage_weight(tier: Match) -> u64 {
+/// What became of a lost fact, and how much that misleads: contradicted is worse than mutated, mutated than stale (the old
+/// value stands there without the new one), stale than gone.
+fn damage(tier: Match, outdated: bool) -> (&'static str, u64) {
     match tier {
-        Match::Contradicted => 4,
-        Match::Mutated => 3,
-        _ => 2,
+        Match::Contradicted => ("contradicted", 8),
+        Match::Mutated => ("mutated", 6),
+        _ if outdated => ("stale", 5),
+        _ => ("lost", 4),
     }
 }
 
@@ -496,4 +491,26 @@ fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
     session.facts_at_risk = rows.iter().map(|row| row.facts_at_risk).sum();
     session.facts_in_summary = rows.iter().map(|row| row.facts_in_summary).sum();
     session.violations = rows.iter().map(CycleRow::violations).sum();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_misleads_weighs_more_than_what_is_gone() {
+        let order = [
+            damage(Match::Contradicted, false),
+            damage(Match::Mutated, false),
+            damage(Match::Absent, true),
+            damage(Match::Absent, false),
+        ];
+        assert_eq!(order.map(|it| it.0), ["contradicted", "mutated", "stale", "lost"]);
+        assert!(order.is_sorted_by(|worse, better| worse.1 > better.1));
+        assert_eq!(
+            damage(Match::Contradicted, true).0,
+            "contradicted",
+            "a reversed rule is worse than an old one"
+        );
+    }
 }
