@@ -359,6 +359,23 @@ impl FactSet {
         self.lookup.find(text, prefix_end, Some(&self.facts))
     }
 
+    /// The part of a message in which a fact is brought up: the first that holds it, else the call that acts on its file.
+    pub fn part_of_mention(&self, transcript: &Transcript, id: FactId, at: MessageIdx) -> Option<u32> {
+        let message = transcript.messages.get(at.get())?;
+        if message.parts.len() < 2 {
+            return Some(0);
+        }
+        let holds = |part: &Part| {
+            part_text(part).is_some_and(|text| self.find(&text, MessageIdx(u32::MAX)).get(id).is_present())
+        };
+        let written = message.parts.iter().position(holds).map(|part| part as u32);
+        written.or_else(|| {
+            let file = self.ledger.files.get(self.get(id)?.file? as usize)?;
+            let links = file.uses.iter().filter_map(|one| transcript.links.get(one.link as usize));
+            links.map(|link| link.call).find(|call| call.message == at).map(|call| call.part)
+        })
+    }
+
     /// Who brings a fact up first in messages `from..to`; `None` when nobody does.
     pub fn next_mention(
         &self,

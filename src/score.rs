@@ -356,6 +356,8 @@ impl<'a> Scorer<'a> {
         let all = &self.facts.facts;
         all.iter()
             .enumerate()
+            // An older request is not the former value of a newer one.
+            .filter(|(_, fact)| fact.class != FactClass::Request)
             .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
             .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
             .filter_map(|(index, fact)| {

@@ -308,7 +308,12 @@ fn strategy(text: &str) -> Result<Strategy, String> {
 
 /// Every strategy, and what the log itself did.
 fn shown_strategy(text: &str) -> Result<Strategy, String> {
-    if text == Strategy::Recorded.name() { Ok(Strategy::Recorded) } else { strategy(text) }
+    if text == Strategy::Recorded.name() {
+        return Ok(Strategy::Recorded);
+    }
+    let mut names = Strategy::ALL.map(Strategy::name).to_vec();
+    names.push(Strategy::Recorded.name());
+    text.parse().map_err(|_| unknown("strategy", text, &names))
 }
 
 fn tokenizer(text: &str) -> Result<Tokenizer, String> {

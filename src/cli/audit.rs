@@ -39,6 +39,10 @@ pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
         Failure::new("no session could be read: nothing was audited", hint)
     } else {
         let hint = "compactor replay compacts logs itself and scores that";
-        Failure::new(format!("none of {sessions} sessions holds a compaction: nothing was audited"), hint)
+        let none = match sessions {
+            1 => "the session holds no compaction with messages before it".to_owned(),
+            _ => format!("none of {sessions} sessions holds a compaction with messages before it"),
+        };
+        Failure::new(format!("{none}: nothing was audited"), hint)
     })
 }

@@ -537,7 +537,7 @@ fn is_check(words: &[String]) -> bool {
             "install" | "i" | "add" | "ci" | "remove" | "create" | "init" | "format" | "fmt" => false,
             word => verb(word) || (program != "npm" && CHECKERS.contains(&word)),
         },
-        "make" | "just" | "task" | "rake" | "mage" | "nmake" | "gmake" => {
+        "make" | "just" | "task" | "mise" | "rake" | "mage" | "nmake" | "gmake" => {
             program == "make" && plain.is_empty()
                 || plain.iter().any(|word| {
                     verb(word)
@@ -717,6 +717,8 @@ mod tests {
             "npx tsc --noEmit",
             "go test ./...",
             "make check",
+            "mise run test:ci",
+            "mise run lint",
             "make",
             "ctest --output-on-failure",
             "./gradlew :app:testDebug",
@@ -739,6 +741,7 @@ mod tests {
             "git status",
             "pytest --version",
             "make install",
+            "mise install",
             "python build.py",
             "grep -r test .",
             "go run .",

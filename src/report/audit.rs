@@ -230,10 +230,13 @@ fn next(page: &mut Page, agent: &AfterRow, horizon: u64) {
             0 => String::new(),
             without => format!("; none after {}", count(without, "compaction")),
         };
+        let spread = match agent.edited {
+            1 => String::new(),
+            _ => format!(" (median; a quarter took more than {})", whole(p75)),
+        };
         page.item(&format!(
-            "first edit after {} tool calls (median; a quarter took more than {}{cold}){none}",
-            whole(median),
-            whole(p75),
+            "first edit before the next compaction after {} tool calls{spread}{cold}{none}",
+            whole(median)
         ));
     } else {
         page.item("edited nothing");

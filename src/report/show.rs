@@ -53,7 +53,7 @@ pub fn text(shown: &Shown, look: Look<'_>, all: bool) -> String {
     }
     for (heading, items) in [
         ("Invented: in the summary, and nowhere in the log before it", &shown.invented),
-        ("Fabricated: quoted as the user's words, and never said", &shown.fabricated),
+        ("Fabricated: quoted as the user's words, and in no message of the log before it", &shown.fabricated),
     ] {
         if !items.is_empty() {
             page.gap();
@@ -120,7 +120,10 @@ fn head(page: &mut Page, shown: &Shown) {
     if let Some(pinned) = shown.pinned {
         tail += &format!("; pinned request {}", place(pinned));
     }
-    page.prose(&(tail + "."));
+    // What stayed at a recorded compaction need not be a tail.
+    if shown.trigger_tokens.is_some() {
+        page.prose(&(tail + "."));
+    }
     let limit = shown.budget.map(|budget| format!(" of at most {}", thousands(budget))).unwrap_or_default();
     let generated = if shown.opaque {
         "a summary that the log does not show".to_owned()
@@ -128,8 +131,9 @@ fn head(page: &mut Page, shown: &Shown) {
         format!("summary {}{limit}", thousands(shown.tokens_summary))
     };
     page.prose(&format!(
-        "Tokens {} before, {} after; {generated}.",
+        "Tokens {} before, {}{} after; {generated}.",
         thousands(shown.tokens_before),
+        if shown.opaque { "at least " } else { "" },
         thousands(shown.tokens_after)
     ));
 }
@@ -187,7 +191,7 @@ fn section(page: &mut Page, heading: &str, facts: &[&ShownFact], style: anstyle:
             under.push(format!("summary line {}: {}", fact.evidence_line, sanitize(&fact.evidence)));
         }
         if fact.need_line > 0 {
-            under.push(format!("{} again at line {}", fact.need, fact.need_line));
+            under.push(format!("{} at line {}", fact.need, fact.need_line));
         }
         if fact.tail_line > 0 && !fact.at_risk {
             under.push(format!("kept at line {}", fact.tail_line));

@@ -3,7 +3,7 @@
 use super::rows::{Frame, Scene};
 use super::{Job, Place as Source, RunSettings, Target, auto_window, targets};
 use crate::context::{Context, Entry};
-use crate::facts::{FactSet, Match};
+use crate::facts::{FactId, FactSet, Match};
 use crate::ingest::Ingested;
 use crate::matching::units;
 use crate::replay::recorded::recorded;
@@ -14,7 +14,7 @@ use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
 use crate::tokens::TokenIndex;
-use crate::transcript::{MessageIdx, Transcript};
+use crate::transcript::{MessageIdx, Role, Transcript};
 use std::fmt;
 
 /// Which cycle of which session.
@@ -46,6 +46,7 @@ impl fmt::Display for NothingToShow {
             }
             Self::NeverCompacted(1) => write!(f, "the session is never compacted"),
             Self::NeverCompacted(sessions) => write!(f, "none of {sessions} sessions is ever compacted"),
+            Self::TooFewCycles(session, 1) => write!(f, "session {session} has only 1 cycle"),
             Self::TooFewCycles(session, cycles) => write!(f, "session {session} has only {cycles} cycles"),
         }
     }
@@ -187,7 +188,7 @@ fn outline(
         trigger_tokens: frame.trigger,
         cut: place(trace.cut.cut),
         keep_tokens: amounts.as_ref().map(|amounts| amounts.keep),
-        why: why(trace, frame, amounts.map(|amounts| amounts.keep), result.overhead),
+        why: why(transcript, trace, frame, amounts.map(|amounts| amounts.keep), result.overhead),
         turn_start: trace.cut.turn_start.map(place),
         pinned: trace.cut.pinned.map(|(at, _)| place(at)),
         tokens_before: trace.tokens_before,
@@ -200,11 +201,18 @@ fn outline(
 }
 
 /// Why the compaction came here, and why the cut is where it is.
-fn why(trace: &CycleTrace, frame: &Frame<'_>, keep: Option<u64>, overhead: u64) -> String {
+fn why(
+    transcript: &Transcript,
+    trace: &CycleTrace,
+    frame: &Frame<'_>,
+    keep: Option<u64>,
+    overhead: u64,
+) -> String {
     let tail = trace.cut.trigger - trace.cut.cut.min(trace.cut.trigger);
     let (Some(trigger), Some(keep)) = (frame.trigger, keep) else {
-        let kept = trace.context.entries.iter().filter(|entry| matches!(entry, Entry::Kept(_))).count();
-        return format!("the log holds this compaction; {kept} messages stayed verbatim");
+        let is_kept = |entry: &&Entry| matches!(entry, Entry::Kept(at) if !is_system(transcript, *at));
+        let kept = trace.context.entries.iter().filter(is_kept).count();
+        return format!("the log holds this compaction; messages that stayed verbatim: {kept}");
     };
     if frame.mode == Mode::Repeat {
         return "the finished context is compacted again, unchanged".to_owned();
@@ -234,8 +242,11 @@ fn facts_of(
 ) -> Vec<ShownFact> {
     let evidence = Evidence::new(facts, told);
     let end = horizon(transcript, told.prefix_end);
-    let line =
-        |at: MessageIdx| transcript.messages.get(at.get()).map_or(0, |message| u64::from(message.line));
+    // A reply may be merged from several records: the line is that of the part which brings the fact up.
+    let line = |id: FactId, at: MessageIdx| {
+        let part = facts.part_of_mention(transcript, id, at).unwrap_or(0);
+        transcript.messages.get(at.get()).map_or(0, |message| u64::from(message.line_of(part as usize)))
+    };
     let shown = |fate: &Fate| {
         let fact = facts.get(fate.id)?;
         let (evidence_line, evidence) = evidence.of(fate);
@@ -256,13 +267,17 @@ fn facts_of(
             at_risk: fate.at_risk,
             needed: fate.needed,
             need: fate.need.name().to_owned(),
-            need_line: back.map_or(0, |(at, _)| line(at)),
+            need_line: back.map_or(0, |(at, _)| line(fate.id, at)),
             evidence,
             evidence_line,
-            tail_line: tail.map_or(0, |at| line(*at)),
+            tail_line: tail.map_or(0, |at| line(fate.id, *at)),
         })
     };
     score.fates.iter().filter_map(shown).collect()
+}
+
+fn is_system(transcript: &Transcript, at: MessageIdx) -> bool {
+    transcript.messages.get(at.get()).is_some_and(|message| message.role == Role::System)
 }
 
 fn is_kept(context: &Context, at: MessageIdx) -> bool {
@@ -277,9 +292,11 @@ struct Evidence {
 impl Evidence {
     fn new(facts: &FactSet, told: &Cycle<'_>) -> Self {
         let text = generated_text(told.context);
+        let (mut line, mut counted) = (1, 0);
         let pieces = units(&text)
             .map(|(start, end)| {
-                let line = 1 + text.get(..start).unwrap_or("").matches('\n').count() as u64;
+                line += text.get(counted..start).unwrap_or("").matches('\n').count() as u64;
+                counted = start;
                 let piece = text.get(start..end).unwrap_or("").trim();
                 (line, piece.to_owned(), facts.find(piece, told.prefix_end))
             })

@@ -69,7 +69,11 @@ fn without_a_compaction_the_way_to_replay_is_told() {
     let none = fixture("openai-chat");
     let ran = sandbox.run(&["audit", &none]);
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
-    assert!(ran.stderr.contains("none of 4 sessions holds a compaction"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("none of 4 sessions holds a compaction with messages before it"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("compactor replay"), "{}", ran.stderr);
     let ran = sandbox.run(&["audit", "absent.jsonl"]);
     assert_eq!(ran.code, 2);
@@ -174,4 +178,26 @@ fn one_of_several_sessions_is_shown_and_said_so() {
     assert!(ran.stderr.contains("3 sessions in the log"), "{}", ran.stderr);
     // Nothing in the log may reach a terminal raw.
     assert!(!ran.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn the_line_where_a_fact_comes_back_holds_it() {
+    let file = fixture("claude-code/retry-after-and-scheduler-rename.jsonl");
+    let ran = Sandbox::new().run(&["show", &file, "-s", "recorded", "--format", "json"]);
+    let shown: Value = serde_json::from_str(&ran.stdout).expect("a document");
+    let log = std::fs::read_to_string(&file).expect("a fixture");
+    let mut looked = 0;
+    for fact in shown["facts"].as_array().expect("facts") {
+        let class = fact["class"].as_str().expect("a class");
+        let line = fact["need_line"].as_u64().expect("a number") as usize;
+        if line == 0 || !(class == "identifier" || class.starts_with("file.")) {
+            continue;
+        }
+        let value = fact["value"].as_str().expect("a value");
+        let name = value.rsplit('/').next().unwrap_or(value);
+        let text = log.lines().nth(line - 1).expect("a line of the log");
+        assert!(text.contains(name), "{class} {value} at line {line}");
+        looked += 1;
+    }
+    assert!(looked >= 5, "{looked}");
 }
