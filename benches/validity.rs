@@ -6,10 +6,8 @@
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
 use compactor::discover::discover;
-use compactor::profile::Profile;
-use compactor::replay::{Mode, ScheduleMode};
 use compactor::results::{FactRow, RunOutput};
-use compactor::run::{Job, RunSettings, Windows, run};
+use compactor::run::{RunSettings, run};
 use compactor::stats::{Interval, SEED, bootstrap};
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::Tokenizer;
@@ -43,18 +41,7 @@ fn main() {
     let paths: Vec<PathBuf> =
         std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
     let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
-    let settings = RunSettings {
-        job: Job::Audit,
-        profiles: vec![Profile::standard()],
-        strategies: Vec::new(),
-        windows: Windows::Given(Vec::new()),
-        summary_tokens: None,
-        schedule: ScheduleMode::Free,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 0,
-        log_facts: true,
-    };
+    let settings = RunSettings::audit(Tokenizer::O200k, 0, true);
     let Ok(output) = run(&discover(&paths), &settings, &Extractive, &|_, _| {}) else { return };
     let sessions: Vec<Session> = sessions(&output).into_values().collect();
     let compactions: usize = sessions.iter().map(|session| session.compactions.len()).sum();

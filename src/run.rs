@@ -84,6 +84,24 @@ pub struct RunSettings {
     pub log_facts: bool,
 }
 
+impl RunSettings {
+    /// An audit: what a replay would need is not looked at.
+    pub fn audit(tokenizer: Tokenizer, jobs: usize, log_facts: bool) -> Self {
+        Self {
+            job: Job::Audit,
+            profiles: Vec::new(),
+            strategies: Vec::new(),
+            windows: Windows::Given(Vec::new()),
+            summary_tokens: None,
+            schedule: ScheduleMode::Free,
+            mode: Mode::Grow,
+            tokenizer,
+            jobs,
+            log_facts,
+        }
+    }
+}
+
 /// Rounds of `repeat` when windows are given.
 const REPEAT_ROUNDS: usize = 5;
 

@@ -4,25 +4,13 @@ use super::args::{AuditArgs, Output};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
-use crate::profile::Profile;
-use crate::replay::{Mode, ScheduleMode};
 use crate::report::audit;
-use crate::run::{Job, RunSettings, Windows};
+use crate::run::RunSettings;
 
 /// Runs the verb.
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let settings = RunSettings {
-        job: Job::Audit,
-        profiles: vec![Profile::standard()],
-        strategies: Vec::new(),
-        windows: Windows::Given(Vec::new()),
-        summary_tokens: None,
-        schedule: ScheduleMode::Free,
-        mode: Mode::Grow,
-        tokenizer: args.tokenizer,
-        jobs: args.jobs.map_or(0, usize::from),
-        log_facts: args.log_facts,
-    };
+    let jobs = args.jobs.map_or(0, usize::from);
+    let settings = RunSettings::audit(args.tokenizer, jobs, args.log_facts);
     let done = perform(&args.paths, &settings, args.out.as_deref(), ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {

@@ -2,10 +2,10 @@
 
 use super::spells::{Life, Spells};
 use super::{Loss, Place, SessionOutcome, cost_units, writes};
-use crate::facts::{FactClass, FactId, FactSet, Match};
+use crate::facts::{FactClass, FactId, FactSet, Match, UseKind};
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
-use crate::score::needed::{Rereads, read_again, rereads};
+use crate::score::needed::{Rereads, Return, horizon, returns};
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
 use crate::strategy::Strategy;
 use crate::summarize::{ListForm, Summarizer};
@@ -103,8 +103,9 @@ impl Scene<'_> {
             let last = index + 1 == result.cycles.len();
             let cycle = self.cycle(trace);
             let score = self.scorer.score(&cycle);
-            let rereads = rereads(self.transcript, self.facts, self.prepared.view.tokens, &cycle);
-            let mut row = self.cycle_row(trace, &score, rereads, number, result.budget);
+            let end = horizon(self.transcript, cycle.prefix_end);
+            let returns = returns(self.transcript, self.facts, self.prepared.view.tokens, &cycle, end);
+            let mut row = self.cycle_row(trace, &score, Rereads::of(&returns), number, result.budget);
             watch(index, &cycle, &score);
             self.frame.summarizer.clone_into(&mut row.summarizer);
             row.tokens_overhead = result.overhead;
@@ -120,8 +121,7 @@ impl Scene<'_> {
             let before = std::mem::replace(&mut trigger, MessageIdx::new(trace.cut.trigger));
             let lives = spells.cycle(self.facts, &score.fates, number, before, trigger);
             if self.log_facts {
-                let again = read_again(self.transcript, self.facts, self.prepared.view.tokens, &cycle);
-                self.fact_rows(&score, &lives, &again, trace, number, outcome);
+                self.fact_rows(&score, &lives, &returns, trace, number, outcome);
             }
             if self.frame.strategy != Strategy::None {
                 self.losses(&score, trace, number, &mut lost, outcome);
@@ -333,12 +333,14 @@ impl Scene<'_> {
         &self,
         score: &CycleScore,
         lives: &[Option<Life>],
-        again: &[FactId],
+        returns: &[Return],
         trace: &CycleTrace,
         number: u32,
         outcome: &mut SessionOutcome,
     ) {
         outcome.facts.reserve(score.fates.len());
+        let read = returns.iter().filter(|back| back.kind == UseKind::Read);
+        let again: FxHashSet<FactId> = read.filter_map(|back| back.fact).collect();
         for (fate, life) in score.fates.iter().zip(lives) {
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             outcome.facts.push(FactRow {

@@ -2,7 +2,7 @@
 
 use super::rows::{Frame, Scene};
 use super::{Job, Place as Source, RunSettings, Target, auto_window, targets};
-use crate::context::{Context, Entry};
+use crate::context::Entry;
 use crate::facts::{FactId, FactSet, Match};
 use crate::ingest::Ingested;
 use crate::matching::units;
@@ -15,6 +15,7 @@ use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
 use crate::tokens::TokenIndex;
 use crate::transcript::{MessageIdx, Role, Transcript};
+use rustc_hash::FxHashSet;
 use std::fmt;
 
 /// Which cycle of which session.
@@ -241,6 +242,12 @@ fn facts_of(
     score: &CycleScore,
 ) -> Vec<ShownFact> {
     let evidence = Evidence::new(facts, told);
+    let kept: FxHashSet<MessageIdx> = told
+        .context
+        .entries
+        .iter()
+        .filter_map(|entry| if let Entry::Kept(at) = entry { Some(*at) } else { None })
+        .collect();
     let end = horizon(transcript, told.prefix_end);
     // A reply may be merged from several records: the line is that of the part which brings the fact up.
     let line = |id: FactId, at: MessageIdx| {
@@ -251,7 +258,7 @@ fn facts_of(
         let fact = facts.get(fate.id)?;
         let (evidence_line, evidence) = evidence.of(fate);
         let back = facts.next_mention(fact, told.prefix_end, end).filter(|_| fate.at_risk);
-        let tail = fact.mentions.iter().find(|at| **at < told.prefix_end && is_kept(told.context, **at));
+        let tail = fact.mentions.iter().find(|at| **at < told.prefix_end && kept.contains(*at));
         Some(ShownFact {
             fact: u64::from(fate.id.0),
             class: fate.class.name().to_owned(),
@@ -278,10 +285,6 @@ fn facts_of(
 
 fn is_system(transcript: &Transcript, at: MessageIdx) -> bool {
     transcript.messages.get(at.get()).is_some_and(|message| message.role == Role::System)
-}
-
-fn is_kept(context: &Context, at: MessageIdx) -> bool {
-    context.entries.contains(&Entry::Kept(at))
 }
 
 /// Which facts stand in which piece of the generated text.

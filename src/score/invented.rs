@@ -9,7 +9,6 @@ use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
-use std::collections::BTreeSet;
 
 /// First occurrence of tokens in a session.
 #[derive(Debug)]
@@ -44,16 +43,21 @@ impl<'a> Occurrences<'a> {
         Self { transcript, paths, backslashes, known: RefCell::default() }
     }
 
-    /// Distinct invented tokens of a generated text.
+    /// How many distinct tokens of a generated text are invented.
     pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
-        let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
-        candidates.iter().filter(|token| !self.occurs(token, prefix_end)).count() as u64
+        self.unknown(text, prefix_end).len() as u64
     }
 
-    /// The same tokens, sorted.
+    /// These tokens, sorted.
     pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
-        let candidates: BTreeSet<&str> = text.lines().flat_map(candidates).collect();
-        candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).map(str::to_owned).collect()
+        let mut items: Vec<String> = self.unknown(text, prefix_end).into_iter().map(str::to_owned).collect();
+        items.sort_unstable();
+        items
+    }
+
+    fn unknown<'t>(&self, text: &'t str, prefix_end: MessageIdx) -> Vec<&'t str> {
+        let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
+        candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).collect()
     }
 
     fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {

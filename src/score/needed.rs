@@ -141,16 +141,18 @@ pub struct Rereads {
 
 /// A file whose content left the context, and what the agent did with it next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Return {
-    pub(super) fact: Option<FactId>,
-    pub(super) kind: UseKind,
+pub struct Return {
+    /// The file.
+    pub fact: Option<FactId>,
+    /// What the agent did first.
+    pub kind: UseKind,
     /// Of what it read, or, where it edited, of the content it knew.
-    pub(super) tokens: u64,
+    pub tokens: u64,
 }
 
 /// Files whose content a compaction took out of the context and which the agent came back to in messages from the cycle
 /// up to `end`. The path alone is no content: only a kept message holds that.
-pub(super) fn returns(
+pub fn returns(
     transcript: &Transcript,
     facts: &FactSet,
     tokens: &TokenIndex,
@@ -181,33 +183,21 @@ pub(super) fn returns(
     found
 }
 
-/// Files that the agent read again behind one cycle, up to the horizon: facts whose content had left the context.
-pub fn read_again(
-    transcript: &Transcript,
-    facts: &FactSet,
-    tokens: &TokenIndex,
-    cycle: &Cycle<'_>,
-) -> Vec<FactId> {
-    returns(transcript, facts, tokens, cycle, horizon(transcript, cycle.prefix_end))
-        .into_iter()
-        .filter(|back| back.kind == UseKind::Read)
-        .filter_map(|back| back.fact)
-        .collect()
-}
-
-/// Tells the re-reads behind one cycle, up to the horizon. Who writes a file anew need not know it.
-pub fn rereads(transcript: &Transcript, facts: &FactSet, tokens: &TokenIndex, cycle: &Cycle<'_>) -> Rereads {
-    let mut found = Rereads::default();
-    for back in returns(transcript, facts, tokens, cycle, horizon(transcript, cycle.prefix_end)) {
-        let reads = match back.kind {
-            UseKind::Read => &mut found.actual,
-            UseKind::Edit => &mut found.predicted,
-            UseKind::Write => continue,
-        };
-        reads.files += 1;
-        reads.tokens += back.tokens;
+impl Rereads {
+    /// Tells the re-reads among the files that the agent came back to. Who writes a file anew need not know it.
+    pub fn of(returns: &[Return]) -> Self {
+        let mut found = Self::default();
+        for back in returns {
+            let reads = match back.kind {
+                UseKind::Read => &mut found.actual,
+                UseKind::Edit => &mut found.predicted,
+                UseKind::Write => continue,
+            };
+            reads.files += 1;
+            reads.tokens += back.tokens;
+        }
+        found
     }
-    found
 }
 
 /// The part that holds the content: what a read showed, what a write was given.

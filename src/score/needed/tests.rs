@@ -38,7 +38,7 @@ fn scored(after: &str, summary: &str, kept: &[usize], recorded: &[usize]) -> (Cy
         opaque: false,
     };
     let score = Scorer::new(&session, &facts).score(&cycle);
-    let rereads = rereads(&session, &facts, &tokens, &cycle);
+    let rereads = Rereads::of(&returns(&session, &facts, &tokens, &cycle, horizon(&session, end)));
     (score, rereads, facts)
 }
 
