@@ -5,9 +5,9 @@
 //! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
 
 use crate::context::{Context, Entry};
-use crate::facts::{Fact, FactClass, FactId, FactSet, Match};
+use crate::facts::{Fact, FactClass, FactId, FactSet, Match, State};
 use crate::summarize::FileLists;
-use crate::transcript::{MessageIdx, Transcript};
+use crate::transcript::{MessageIdx, Outcome, Transcript};
 use rustc_hash::FxHashSet;
 
 pub mod afterwards;
@@ -358,6 +358,8 @@ impl<'a> Scorer<'a> {
             .enumerate()
             // An older request is not the former value of a newer one.
             .filter(|(_, fact)| fact.class != FactClass::Request)
+            // Nor is a run of which nobody knows how it ended that of the next one.
+            .filter(|(_, fact)| fact.state_at(prefix_end) != Some(State::Outcome(Outcome::Unknown)))
             .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
             .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
             .filter_map(|(index, fact)| {

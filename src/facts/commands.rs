@@ -19,6 +19,8 @@ use crate::matching::{collapse, index::Border};
 use crate::transcript::{MessageIdx, Outcome};
 use rustc_hash::FxHashMap;
 
+mod verdict;
+
 /// Longest canonical command, in characters.
 const COMMAND_CHARS: usize = 200;
 /// Characters of a script that are looked at, here-documents aside.
@@ -75,9 +77,11 @@ fn run(
     if value.is_empty() || script.contains("apply_patch") && only_patches(&parts) {
         return;
     }
-    let outcome = step.outcome().unwrap_or(Outcome::Unknown);
     let at = step.result_at.unwrap_or(step.call_at);
-    let check = check_head(&parts);
+    let (check, outcome) = match first_check(&parts) {
+        Some((place, head)) => (Some(head), check_outcome(script, &parts, place, step)),
+        None => (None, step.outcome().unwrap_or(Outcome::Unknown)),
+    };
     let known = match &check {
         // The latest run of a check says how things stand: another script with the same head makes a fact of its own.
         Some(head) => checks
@@ -116,9 +120,9 @@ fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: Stat
 }
 
 /// True for a script that does nothing but apply a patch: a file tool in the dress of a command.
-fn only_patches(parts: &[Vec<String>]) -> bool {
-    parts.iter().all(|words| {
-        program(words).first().is_none_or(|first| {
+fn only_patches(parts: &[Simple]) -> bool {
+    parts.iter().all(|part| {
+        program(&part.words).first().is_none_or(|first| {
             matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
         })
     })
@@ -150,9 +154,27 @@ const WRAP: &[&str] = &[
     "bunx", "dotenv",
 ];
 
+/// What stands between a simple command and the next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Join {
+    /// `&&`: the next runs only after success.
+    And,
+    /// `|`, `||`, `;`, `&` or a new line: the next decides how the script ends.
+    Other,
+    /// Nothing: it is the last.
+    End,
+}
+
+/// A simple command of a script.
+#[derive(Debug)]
+struct Simple {
+    words: Vec<String>,
+    join: Join,
+}
+
 /// The simple commands of a script as word lists, up to redirections; quoted words keep their quotes. Good enough to
 /// name a command; what it does to files is worked out by a real shell grammar elsewhere.
-fn simple_commands(script: &str) -> Vec<Vec<String>> {
+fn simple_commands(script: &str) -> Vec<Simple> {
     let mut out = Vec::new();
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
@@ -160,6 +182,11 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
     let mut cut = false;
     let mut chars = script.chars().peekable();
     let mut seen = 0;
+    let push = |words: &mut Vec<String>, join: Join, out: &mut Vec<Simple>| {
+        if !words.is_empty() {
+            out.push(Simple { words: std::mem::take(words), join });
+        }
+    };
     let flush = |word: &mut String, words: &mut Vec<String>, cut: bool| {
         if !word.is_empty() && !cut {
             words.push(std::mem::take(word));
@@ -198,10 +225,9 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
                     cut = true;
                     continue;
                 }
+                let join = if c == '&' && chars.next_if_eq(&'&').is_some() { Join::And } else { Join::Other };
                 flush(&mut word, &mut words, cut);
-                if !words.is_empty() {
-                    out.push(std::mem::take(&mut words));
-                }
+                push(&mut words, join, &mut out);
                 cut = false;
             }
             '>' | '<' => {
@@ -214,9 +240,7 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
                     chars.next();
                     skip_document(&mut chars);
                     flush(&mut word, &mut words, cut);
-                    if !words.is_empty() {
-                        out.push(std::mem::take(&mut words));
-                    }
+                    push(&mut words, Join::Other, &mut out);
                     cut = false;
                     continue;
                 }
@@ -244,8 +268,10 @@ fn simple_commands(script: &str) -> Vec<Vec<String>> {
         }
     }
     flush(&mut word, &mut words, cut);
-    if !words.is_empty() {
-        out.push(words);
+    push(&mut words, Join::End, &mut out);
+    // A new line or `;` after the last command separates nothing; what runs in the background has no status to give.
+    if let Some(last) = out.last_mut().filter(|_| !script.trim_end().ends_with('&')) {
+        last.join = Join::End;
     }
     out
 }
@@ -339,12 +365,12 @@ fn quoted(word: &str) -> Option<&str> {
 }
 
 /// Head of a script: that of the first simple command that does something.
-fn head(parts: &[Vec<String>]) -> String {
+fn head(parts: &[Simple]) -> String {
     parts
         .iter()
-        .find(|words| program(words).first().is_some_and(|first| !PREPARE.contains(&first.as_str())))
+        .find(|part| program(&part.words).first().is_some_and(|first| !PREPARE.contains(&first.as_str())))
         .or_else(|| parts.first())
-        .map(|words| head_of(words))
+        .map(|part| head_of(&part.words))
         .unwrap_or_default()
 }
 
@@ -494,10 +520,31 @@ const VERBS: &[&str] = &[
 const VALUED: &[&str] =
     &["--filter", "-F", "-C", "--dir", "--prefix", "--cwd", "--workspace", "--manifest-path", "--directory"];
 
-/// Head of the first check in a script. The outcome of a script is that of its last command; when several checks are
-/// chained, all of them share it.
-fn check_head(parts: &[Vec<String>]) -> Option<String> {
-    parts.iter().map(|words| program(words)).find(|words| is_check(words)).map(head_of)
+/// The first check of a script: its place among the simple commands, and its head. When several checks are chained, all
+/// of them share the outcome of the script.
+fn first_check(parts: &[Simple]) -> Option<(usize, String)> {
+    let at = parts.iter().position(|part| is_check(program(&part.words)))?;
+    Some((at, head_of(program(&parts.get(at)?.words))))
+}
+
+/// Does the script fail when the simple command at `place` does?
+fn status_is_of(parts: &[Simple], place: usize, script: &str) -> bool {
+    let last = parts.iter().skip(place).find(|part| part.join != Join::And);
+    last.is_none_or(|part| part.join == Join::End)
+        || ["pipefail", "PIPESTATUS", "set -e"].iter().any(|strict| script.contains(strict))
+}
+
+/// How the check of a script ended. Its exit status is that of the script only when a failure of it ends the script;
+/// `npm test | tail -20` and `npm test || true` succeed whatever the tests say, so there the output decides.
+fn check_outcome(script: &str, parts: &[Simple], place: usize, step: &Step<'_>) -> Outcome {
+    let Some(result) = step.result else { return Outcome::Unknown };
+    if status_is_of(parts, place, script) {
+        return result.outcome;
+    }
+    match (verdict::read(&result.text), result.outcome) {
+        (Outcome::Unknown, Outcome::Failed) => Outcome::Failed,
+        (verdict, _) => verdict,
+    }
 }
 
 fn is_check(words: &[String]) -> bool {
@@ -731,7 +778,7 @@ mod tests {
             "dotnet test",
             "python -m unittest",
         ] {
-            assert!(check_head(&simple_commands(script)).is_some(), "{script}");
+            assert!(first_check(&simple_commands(script)).is_some(), "{script}");
         }
         for script in [
             "ls tests",
@@ -752,7 +799,39 @@ mod tests {
             "npm --prefix build run start",
             "pip install pytest",
         ] {
-            assert_eq!(check_head(&simple_commands(script)), None, "{script}");
+            assert_eq!(first_check(&simple_commands(script)), None, "{script}");
+        }
+    }
+
+    #[test]
+    fn a_check_whose_status_is_lost_is_told_from_those_whose_status_is_that_of_the_script() {
+        let decides = |script: &str| {
+            let parts = simple_commands(script);
+            let (place, _) = first_check(&parts).unwrap_or_else(|| panic!("a check: {script}"));
+            status_is_of(&parts, place, script)
+        };
+        for script in [
+            "cargo test",
+            "cd web && npm test",
+            "npm test 2>&1",
+            "npm run build && npm run lint",
+            "npm test &> log.txt",
+            "set -o pipefail; npm test | tail -5",
+            "sleep 5; npm test",
+            "npm test # the whole suite",
+        ] {
+            assert!(decides(script), "{script}");
+        }
+        for script in [
+            "cargo test 2>&1 | tail -20",
+            "cd web && npm test | grep -c FAIL",
+            "npm test || true",
+            "npm test; echo done",
+            "npm test\necho \"exit $?\"",
+            "npm run build && npm test 2>&1 | head -50",
+            "npm test &",
+        ] {
+            assert!(!decides(script), "{script}");
         }
     }
 

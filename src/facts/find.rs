@@ -556,13 +556,11 @@ impl<'a> Walk<'a> {
             return;
         }
         let fact = needle.fact;
-        let polar = !needle.sentence.negated.is_empty() || needle.sentence.limiting || needle.sentence.must;
-        if kept || polar || seen * 2 >= total {
+        let speaks_of_it = held == wanted && self.speaks_of(needle, unit);
+        if kept || speaks_of_it {
             let heading = self.read_heading(text);
-            let reversed = sentence::stance(&needle.sentence, unit, heading) == Stance::Reversed;
-            // A unit that shares only a few words speaks of something else; an offer of the very thing does not.
-            let about = kept || total > 0 && seen * 2 >= total && held * 2 >= wanted;
-            if reversed && about {
+            let stance = sentence::stance(&needle.sentence, unit, heading);
+            if speaks_of_it && stance == Stance::Reversed {
                 self.hit(fact, Match::Contradicted);
                 return;
             }
@@ -570,7 +568,7 @@ impl<'a> Walk<'a> {
                 self.hit(fact, Match::Contradicted);
                 return;
             }
-            if kept && !reversed {
+            if kept && stance == Stance::Same {
                 if let Some(told) = self.scratch.told.get_mut(number as usize) {
                     *told = self.end;
                 }
@@ -581,6 +579,24 @@ impl<'a> Walk<'a> {
         if !self.record {
             self.hit(fact, Match::Degraded);
         }
+    }
+
+    /// Does a unit that holds the entities of a sentence speak of the same thing? A path in a list says nothing about
+    /// the rule that names it: three quarters of the words beside the entities have to stand there, too, or half of
+    /// them where the unit permits something. What is used may go without saying: "CASCADE is an option".
+    fn speaks_of(&self, needle: &SentenceNeedle, unit: &sentence::Unit<'_>) -> bool {
+        let word = |at: &u8| {
+            Some((needle.sentence.words.get(usize::from(*at))?, *needle.words.get(usize::from(*at))?))
+        };
+        let (mut total, mut seen, mut unused) = (0, 0, 0);
+        for (text, number) in needle.sentence.plain.iter().filter_map(word) {
+            let here = self.scratch.seen.get(number as usize) == Some(&self.scratch.unit);
+            total += 1;
+            seen += usize::from(here);
+            unused += usize::from(!here && matches!(text.as_str(), "use" | "used" | "using"));
+        }
+        total > 0 && seen >= kept_words(total)
+            || !needle.sentence.entities.is_empty() && unit.offers() && seen * 2 >= total - unused
     }
 
     /// What the heading of the unit says, read once however many sentences ask.

@@ -21,8 +21,16 @@ pub(crate) struct Sentence {
     pub(crate) words: Vec<String>,
     /// Entities as written: paths, identifiers, numbers, code spans.
     pub(crate) entities: Vec<String>,
-    /// Lower-case words inside the scope of a negation.
+    /// Lower-case words that stand in the scope of a negation and nowhere else.
     pub(crate) negated: Vec<String>,
+    /// Lower-case words that stand in no such scope, nor told as former or taken away.
+    affirmed: Vec<String>,
+    /// It has a negation.
+    negation: bool,
+    /// Words that are no part of an entity, as places in `words`.
+    pub(crate) plain: Vec<u8>,
+    /// The negation rejects one of two: `5, not 3`, `X instead of Y`, `X rather than Y`.
+    pub(crate) choice: bool,
     /// It has a limiting word (`only`).
     pub(crate) limiting: bool,
     /// It has a word of obligation (`must`).
@@ -50,25 +58,41 @@ pub(crate) fn is_stop(word: &str) -> bool {
     SET.contains(word)
 }
 
+/// Characters that negate in Chinese.
+const CJK_NEGATIONS: [char; 10] = ['不', '勿', '别', '禁', '无', '没', '非', '未', '莫', '避'];
+
 /// Prepares a sentence.
 pub(crate) fn analyse(text: &str) -> Sentence {
     let mut sentence = Sentence::default();
     let entities = entities(text);
     let reading = read(text);
-    for word in &reading.words {
-        if sentence.words.len() < MAX_SLOTS - 32
-            && !is_stop(&word.text)
-            && !sentence.words.iter().any(|known| *known == *word.text)
-        {
+    let content = || reading.words.iter().filter(|word| !is_stop(&word.text));
+    for word in content() {
+        if sentence.words.len() < MAX_SLOTS - 32 && !sentence.words.iter().any(|known| *known == *word.text) {
             sentence.words.push(word.text.to_string());
         }
-        if word.negated && !is_stop(&word.text) && !sentence.negated.iter().any(|known| *known == *word.text)
-        {
-            sentence.negated.push(word.text.to_string());
+    }
+    if reading.negation {
+        // A word that stands on both sides says nothing about either.
+        for word in &sentence.words {
+            let mut stands =
+                content().filter(|read| *read.text == **word).map(|read| (read.negated, read.out()));
+            if stands.clone().all(|(negated, _)| negated) {
+                sentence.negated.push(word.clone());
+            } else if !stands.any(|(_, out)| out) {
+                sentence.affirmed.push(word.clone());
+            }
         }
     }
+    let parts: FxHashSet<String> =
+        entities.iter().flat_map(|entity| read(entity).words).map(|it| it.text.into()).collect();
+    // A pair of CJK characters that holds the negation goes with it.
+    let plain = |word: &String| !parts.contains(word) && !word.contains(CJK_NEGATIONS);
+    sentence.plain = (0..).zip(&sentence.words).filter(|(_, word)| plain(word)).map(|(at, _)| at).collect();
     sentence.entities = entities;
     sentence.entities.truncate(32);
+    sentence.negation = reading.negation;
+    sentence.choice = reading.choice;
     sentence.limiting = reading.limiting;
     sentence.must = reading.must;
     sentence
@@ -81,6 +105,17 @@ pub(crate) struct Read {
     pub(crate) text: CompactString,
     /// Inside the scope of a negation.
     pub(crate) negated: bool,
+    /// Told as what was before: `was 3`, `from 3`, `3 →`.
+    former: bool,
+    /// Told as taken away: `removed X`, `dropped X`.
+    removed: bool,
+}
+
+impl Read {
+    /// In any of these ways no part of how things are to be.
+    fn out(&self) -> bool {
+        self.negated || self.removed || self.former
+    }
 }
 
 /// A text read for polarity.
@@ -90,6 +125,10 @@ pub(crate) struct Reading {
     pub(crate) words: Vec<Read>,
     /// Any negation in it.
     pub(crate) negation: bool,
+    /// A negation that rejects one of two.
+    choice: bool,
+    /// A word that permits: `may`, `optional`.
+    offers: bool,
     /// `only`, `solely`, `exclusively`.
     pub(crate) limiting: bool,
     /// `must`, `required`, `mandatory`, `have to`, `shall`, `always`.
@@ -98,7 +137,7 @@ pub(crate) struct Reading {
 
 /// What a word does to the polarity of the words around it: a bit for each of its roles.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-struct Roles(u16);
+struct Roles(u32);
 
 impl Roles {
     /// Negates what follows.
@@ -122,8 +161,16 @@ impl Roles {
     const THAN: Self = Self(1 << 12);
     const AND: Self = Self(1 << 13);
     const TO: Self = Self(1 << 14);
+    /// Tells what follows as what was before.
+    const FORMER: Self = Self(1 << 15);
+    /// Tells what follows as taken away.
+    const REMOVES: Self = Self(1 << 16);
+    /// What follows is told as it is now.
+    const NOW: Self = Self(1 << 17);
+    const OFFERS: Self = Self(1 << 18);
+    const FROM: Self = Self(1 << 19);
 
-    const WORDS: [(Self, &'static str); 15] = [
+    const WORDS: [(Self, &'static str); 20] = [
         (
             Self::NEGATES,
             "not no never cannot avoid avoiding without neither nor none stop refrain exclude excluding dont isnt wont \
@@ -146,6 +193,11 @@ impl Roles {
         (Self::THAN, "than"),
         (Self::AND, "and"),
         (Self::TO, "to"),
+        (Self::FORMER, "was were formerly previously former old replaced replaces replacing"),
+        (Self::REMOVES, "removed removes removing dropped deleted eliminated"),
+        (Self::NOW, "to by with now is are in for and"),
+        (Self::FROM, "from"),
+        (Self::OFFERS, "may might can could allowed allow permitted optional optionally option options fine"),
     ];
 
     /// Roles of a word in lower case; most have none.
@@ -170,6 +222,9 @@ impl Roles {
         self.0 & role.0 != 0
     }
 }
+
+/// Most words between `from` and the `to` that belongs to it.
+const FROM_WORDS: usize = 4;
 
 /// Bytes of the longest word with a role, `unacceptable`.
 const LONGEST_ROLE: usize = 12;
@@ -235,7 +290,8 @@ fn char_at(text: &str, at: usize) -> Option<char> {
 pub(crate) fn read(text: &str) -> Reading {
     let bytes = text.as_bytes();
     let mut out = Reading { words: Vec::with_capacity(text.len() / 8 + 4), ..Reading::default() };
-    let mut negated = false;
+    let (mut negated, mut former, mut removed) = (false, false, false);
+    let mut from: Option<usize> = None;
     let mut clause = 0;
     let mut previous = Roles::default();
     let mut pair: Option<char> = None;
@@ -245,11 +301,11 @@ pub(crate) fn read(text: &str) -> Reading {
         at += c.len_utf8();
         if is_cjk(c) {
             if let Some(first) = pair {
-                out.words.push(Read { text: [first, c].iter().collect(), negated });
+                out.words.push(Read { text: [first, c].iter().collect(), negated, former, removed });
             }
             pair = Some(c);
             // Chinese negation stands before the verb, Japanese after it.
-            if matches!(c, '不' | '勿' | '别' | '禁' | '无' | '没' | '非' | '未' | '莫' | '避') {
+            if CJK_NEGATIONS.contains(&c) {
                 negated = true;
                 out.negation = true;
             }
@@ -323,6 +379,8 @@ pub(crate) fn read(text: &str) -> Reading {
                 }
                 negated = true;
                 out.negation = true;
+                // `5, not 3`: what is named before is what was chosen.
+                out.choice |= !verbal && roles.has(Roles::NOT) && !out.words.is_empty();
             } else if roles.has(Roles::CLOSES) {
                 out.negation = true;
                 for read in out.words.iter_mut().skip(clause) {
@@ -333,6 +391,7 @@ pub(crate) fn read(text: &str) -> Reading {
             {
                 negated = true;
                 out.negation = true;
+                out.choice = true;
             } else if roles.has(Roles::OPENS) {
                 negated = false;
                 clause = out.words.len();
@@ -341,9 +400,23 @@ pub(crate) fn read(text: &str) -> Reading {
             }
             out.limiting |= roles.has(Roles::LIMITS);
             out.must |= roles.has(Roles::MUST) || roles.has(Roles::TO) && previous.has(Roles::HAVE);
+            out.offers |= roles.has(Roles::OFFERS);
+            former = roles.has(Roles::FORMER) || former && !roles.has(Roles::NOW);
+            removed = roles.has(Roles::REMOVES) || removed && !roles.has(Roles::NOW);
+            // `from 3 to 5`
+            if roles.has(Roles::TO)
+                && let Some(start) = from.take().filter(|start| out.words.len() <= start + FROM_WORDS)
+            {
+                for read in out.words.iter_mut().skip(start) {
+                    read.former = true;
+                }
+            }
             // The pieces of a contraction (`don`, `t`) are stop words; the joined form would not be.
             if !contraction {
-                out.words.push(Read { text: word, negated });
+                if roles.has(Roles::FROM) {
+                    from = Some(out.words.len() + 1);
+                }
+                out.words.push(Read { text: word, negated, former, removed });
             }
             previous = roles;
             continue;
@@ -353,9 +426,19 @@ pub(crate) fn read(text: &str) -> Reading {
             let inside_token = matches!(c, '.' | ':' | ',')
                 && char_at(text, at).is_some_and(|next| next.is_alphanumeric() || next == ':' || next == '/');
             if !inside_token {
-                negated = false;
+                (negated, former, removed) = (false, false, false);
                 clause = out.words.len();
             }
+        } else if c == '→'
+            || c == '⇒'
+            || c == '>' && matches!(bytes.get(start.wrapping_sub(1)), Some(b'-' | b'='))
+        {
+            // `3 → 5`
+            for read in out.words.iter_mut().skip(clause) {
+                read.former = true;
+            }
+            former = false;
+            clause = out.words.len();
         }
     }
     out
@@ -488,17 +571,32 @@ impl<'t> Unit<'t> {
         *self.may_negate.get_or_init(|| may_negate(self.text))
     }
 
+    /// Does it tell of something done: `Capped it at 30 s`, a tick?
+    fn reports(&self) -> bool {
+        let first = self.reading().words.first().map_or("", |word| word.text.as_str());
+        first.len() > 4 && first.ends_with("ed")
+            || self.text.contains(['✓', '✔', '✅'])
+            || self.text.contains("[x]")
+    }
+
+    /// Does it permit something: `CASCADE is an option`?
+    pub(crate) fn offers(&self) -> bool {
+        self.reading().offers
+    }
+
     /// Its words with their polarity, read when somebody asks.
     pub(crate) fn reading(&self) -> &Reading {
         self.reading.get_or_init(|| read(self.text))
     }
 }
 
-/// How a unit with a known share of matched words stands to a sentence.
+/// How a unit that holds the words of a sentence stands to it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Stance {
     /// Same polarity.
     Same,
+    /// What was rejected for it is gone, or an obligation is told as met: neither kept nor contradicted.
+    Weakened,
     /// The negation or limit is gone or reversed.
     Reversed,
 }
@@ -507,51 +605,61 @@ pub(crate) enum Stance {
 /// unit stands under: a list under "Never:" or "Constraints" carries the word for its items.
 pub(crate) fn stance(sentence: &Sentence, unit: &Unit<'_>, heading: Heading) -> Stance {
     // Nothing to turn round, and nothing in the unit that could.
-    let polar = !sentence.negated.is_empty() || sentence.limiting || sentence.must;
+    let polar = sentence.negation || sentence.limiting || sentence.must;
     if !polar && !unit.may_negate() {
         return Stance::Same;
     }
-    let unit = unit.reading();
-    if sentence.negated.is_empty() {
+    let reading = unit.reading();
+    match stance_of_negation(sentence, reading, heading) {
+        Stance::Same => {}
+        other => return other,
+    }
+    if sentence.limiting && !reading.limiting && !reading.negation && !heading.binding {
+        return Stance::Reversed;
+    }
+    if sentence.must && !(reading.must || reading.limiting || reading.negation || heading.binding) {
+        return if heading.done || unit.reports() { Stance::Weakened } else { Stance::Reversed };
+    }
+    Stance::Same
+}
+
+fn stance_of_negation(sentence: &Sentence, unit: &Reading, heading: Heading) -> Stance {
+    if !sentence.negation {
         // Negated here, not in the fact: at least half of the matched words stand under a negation.
         let matched = |word: &&Read| sentence.words.iter().any(|known| *known == *word.text);
         let total = unit.words.iter().filter(matched).count();
         let negated = unit.words.iter().filter(|word| word.negated).filter(matched).count();
-        if total > 0 && negated * 2 > total {
-            return Stance::Reversed;
+        return if total > 0 && negated * 2 > total { Stance::Reversed } else { Stance::Same };
+    }
+    if sentence.negated.is_empty() {
+        return Stance::Same;
+    }
+    let (mut seen, mut kept, mut allowed, mut forbidden) = (0, 0, false, false);
+    for word in &unit.words {
+        // A choice is told, too, by what the rejected one is to the chosen one: `5 (was 3)`.
+        let out = word.negated || word.removed || sentence.choice && word.former;
+        if sentence.negated.iter().any(|known| *known == *word.text) {
+            seen += 1;
+            kept += usize::from(out);
+            allowed |= !out;
+        } else if out && sentence.affirmed.iter().any(|known| *known == *word.text) {
+            forbidden = true;
         }
+    }
+    // "Use Y instead of X" for "use X instead of Y": what the two share does not excuse the exchange.
+    if allowed && forbidden {
+        Stance::Reversed
+    } else if heading.negative || kept > 0 {
+        Stance::Same
+    } else if seen > 0 {
+        Stance::Reversed
+    } else if sentence.choice {
+        Stance::Weakened
+    } else if unit.negation {
+        Stance::Same
     } else {
-        let mut seen = 0;
-        let mut kept = 0;
-        let mut allowed = false;
-        let mut forbidden = false;
-        for word in &unit.words {
-            if sentence.negated.iter().any(|known| *known == *word.text) {
-                seen += 1;
-                kept += usize::from(word.negated);
-                allowed |= !word.negated;
-            } else if word.negated && sentence.words.iter().any(|known| *known == *word.text) {
-                forbidden = true;
-            }
-        }
-        // "Use Y instead of X" for "use X instead of Y": what the two share does not excuse the exchange.
-        if allowed && forbidden {
-            return Stance::Reversed;
-        }
-        if seen > 0 && kept == 0 && !heading.negative {
-            return Stance::Reversed;
-        }
-        if seen == 0 && !unit.negation && !heading.negative {
-            return Stance::Reversed;
-        }
+        Stance::Reversed
     }
-    if sentence.limiting && !unit.limiting && !unit.negation && !heading.binding {
-        return Stance::Reversed;
-    }
-    if sentence.must && !(unit.must || unit.limiting || unit.negation || heading.binding) {
-        return Stance::Reversed;
-    }
-    Stance::Same
 }
 
 /// What a heading says about the items under it.

@@ -1,6 +1,7 @@
 use super::index::{Border, Index, Room, Sink};
 use super::sentence::{Heading, Stance, Unit, analyse, entities, stance};
 use super::*;
+use proptest::prelude::*;
 
 #[test]
 fn normalisation_touches_no_digits() {
@@ -383,15 +384,39 @@ fn polarity_has_a_scope() {
         ("never use CASCADE", "you may use CASCADE", Stance::Reversed),
         ("use X1 instead of Y1", "use Y1 instead of X1", Stance::Reversed),
         ("use X1 instead of Y1", "use X1, not Y1", Stance::Same),
+        ("use X1 instead of Y1", "renamed Y1 → X1, which is in use", Stance::Same),
+        ("use X1 instead of Y1", "use X1 (Y1 was removed), formerly Y1", Stance::Same),
+        ("make retries 5, not 3", "`retries` 5 (was 3 first)", Stance::Same),
+        ("make retries 5, not 3", "`retries` went from 3 to 5", Stance::Same),
+        ("make retries 5, not 3", "`retries` went from 5 to 3", Stance::Reversed),
+        ("make retries 5, not 3", "retries: 5 -> 3", Stance::Reversed),
+        ("make retries 5, not 3", "`retries` 3", Stance::Reversed),
+        ("store jobs in postgres, not redis", "jobs are in postgres", Stance::Weakened),
+        ("no fallback to the old parser", "Removed the fallback to the old parser", Stance::Same),
+        ("no fallback to the old parser", "fallback to the old parser", Stance::Reversed),
         ("use pnpm for installs", "do not use pnpm for installs", Stance::Reversed),
         ("use pnpm for installs", "use pnpm for installs, not npm", Stance::Same),
         ("only edit tests", "edit tests", Stance::Reversed),
         ("the API must return 404", "the API may return 404", Stance::Reversed),
         ("the API must return 404", "the API is required to return 404", Stance::Same),
+        ("retries must be capped at 30 s", "Capped retries at 30 s", Stance::Weakened),
+        ("retries must be capped at 30 s", "retries can be capped at 30 s", Stance::Reversed),
         ("mocks are forbidden in tests", "never use mocks in tests", Stance::Same),
         ("不要修改测试", "可以修改测试", Stance::Reversed),
     ] {
         assert_eq!(stance(&analyse(fact), &Unit::new(unit), Heading::default()), expected, "{fact} / {unit}");
+    }
+}
+
+proptest! {
+    /// Whatever it says, and however often it says both.
+    #[test]
+    fn no_sentence_contradicts_itself(words in prop::collection::vec(prop::sample::select(vec![
+        "use", "never", "not", "postgres", "redis", ",", ".", "instead", "rather", "of", "than", "was", "from", "to", "5",
+        "3", "→", "removed", "must", "only", "is", "forbidden", "but", "and", "so", "don't", "may", "不要修改", "测试", "`a.rs`",
+    ]), 1..16)) {
+        let text = words.join(" ");
+        prop_assert_eq!(stance(&analyse(&text), &Unit::new(&text), Heading::default()), Stance::Same);
     }
 }
 

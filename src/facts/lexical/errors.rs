@@ -551,8 +551,8 @@ fn without_box(line: &str) -> &str {
     }
 }
 
-/// A line without terminal colour sequences.
-fn strip_ansi(line: &str) -> std::borrow::Cow<'_, str> {
+/// A text without terminal colour sequences.
+pub(in crate::facts) fn strip_ansi(line: &str) -> std::borrow::Cow<'_, str> {
     if !line.contains('\u{1b}') {
         return line.into();
     }

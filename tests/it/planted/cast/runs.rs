@@ -50,14 +50,22 @@ pub(super) fn check(story: &mut Story) {
     let word = story.word();
     let script = fill_in(story.dice.word(words::CHECKS), "{w}", &word);
     let zone = Zone::any(story);
+    // A pipe ends well whatever stands before it: there the output says how it went.
     let run = |script: &str, code: u8| {
-        let output = if code == 0 { "all good\n" } else { "" };
+        let (output, code) = match (script.contains('|'), code) {
+            (false, 0) => ("all good\n", 0),
+            (false, code) => ("", code),
+            (true, 0) => ("12 passed in 0.81s\n", 0),
+            (true, _) => ("1 failed, 11 passed in 0.92s\n", 0),
+        };
         Action::Shell { script: script.to_owned(), output: output.to_owned(), code }
     };
     let code = u8::from(story.dice.chance(50));
     let place = zone.place(story);
+    let bare = script.clone();
+    let script = if story.dice.chance(25) { format!("{script} 2>&1 | tail -n 20") } else { script };
     // Another script with the same head: what it said is replaced, and may be what the summary still says.
-    let former = (zone == Zone::Head && story.dice.chance(20)).then(|| format!("{script} | tail -n 5"));
+    let former = (zone == Zone::Head && story.dice.chance(20)).then(|| format!("{bare} | tail -n 5"));
     let first = if let Some(former) = &former {
         let [one, two] = story.in_order();
         let act = story.call(one, run(former, 1 - code));
@@ -79,22 +87,20 @@ pub(super) fn check(story: &mut Story) {
         if story.dice.chance(50) {
             story.call(place, run(&script, code));
         } else {
-            story.agent(place, &format!("\n\n`{script}` {says} now.\n\n"));
+            story.agent(place, &format!("\n\n`{bare}` {says} now.\n\n"));
         }
     }
     if let Some(after) = story.after().filter(|_| zone == Zone::Head) {
         story.call(after, run(&script, 1 - code));
     }
     let (line, tier, trap) = match story.dice.range(0, 6) {
-        0 => (format!("- `{script}` {says}"), Match::Exact, "with outcome"),
-        1 => (
-            format!("State of {script}: {}", if code == 0 { "green" } else { "red" }),
-            Match::Exact,
-            "colour",
-        ),
-        2 => (format!("- `{script}` {opposite}"), Match::Contradicted, "other outcome"),
-        3 => (format!("- Next comes {script}"), Match::LabelOnly, "no outcome"),
-        4 => (format!("- `{script}-slow` {says}"), Match::Absent, "longer argument"),
+        0 => (format!("- `{bare}` {says}"), Match::Exact, "with outcome"),
+        1 => {
+            (format!("State of {bare}: {}", if code == 0 { "green" } else { "red" }), Match::Exact, "colour")
+        }
+        2 => (format!("- `{bare}` {opposite}"), Match::Contradicted, "other outcome"),
+        3 => (format!("- Next comes {bare}"), Match::LabelOnly, "no outcome"),
+        4 => (format!("- `{bare}-slow` {says}"), Match::Absent, "longer argument"),
         _ => (String::new(), Match::Absent, "nothing"),
     };
     tell(story, &line);
