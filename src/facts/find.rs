@@ -549,14 +549,19 @@ impl<'a> Walk<'a> {
         let enough = seen as usize >= kept_words(needle.words.len());
         let wanted = needle.sentence.entities.len() as u32;
         let held = entities.count_ones();
-        let kept = held == wanted && enough && (total > 0 || wanted > 0);
+        let (beside, beside_seen, unsaid) = self.beside_entities(needle);
+        // A path in a list is most of the words of the rule that names it, and says nothing of the rule.
+        let kept = held == wanted && enough && (total > 0 || wanted > 0) && beside_seen * 2 >= beside;
         let part = total > 0 && seen as usize >= part_words(needle.words.len()) || held > 0;
         // A mention is an exact match: what stands only in part matters for a summary, not for the log.
         if !part || self.record && !kept {
             return;
         }
         let fact = needle.fact;
-        let speaks_of_it = held == wanted && self.speaks_of(needle, unit);
+        // To contradict it a unit has to speak of the same thing.
+        let speaks_of_it = held == wanted
+            && (beside > 0 && beside_seen >= kept_words(beside)
+                || wanted > 0 && beside_seen * 2 + unsaid >= beside && unit.offers());
         if kept || speaks_of_it {
             let heading = self.read_heading(text);
             let stance = sentence::stance(&needle.sentence, unit, heading);
@@ -581,22 +586,19 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Does a unit that holds the entities of a sentence speak of the same thing? A path in a list says nothing about
-    /// the rule that names it: three quarters of the words beside the entities have to stand there, too, or half of
-    /// them where the unit permits something. What is used may go without saying: "CASCADE is an option".
-    fn speaks_of(&self, needle: &SentenceNeedle, unit: &sentence::Unit<'_>) -> bool {
-        let word = |at: &u8| {
-            Some((needle.sentence.words.get(usize::from(*at))?, *needle.words.get(usize::from(*at))?))
-        };
-        let (mut total, mut seen, mut unused) = (0, 0, 0);
-        for (text, number) in needle.sentence.plain.iter().filter_map(word) {
-            let here = self.scratch.seen.get(number as usize) == Some(&self.scratch.unit);
-            total += 1;
+    /// The words of a sentence beside its entities: all, those in the unit, and those that are not and may go without
+    /// saying where something is permitted: "CASCADE is an option".
+    fn beside_entities(&self, needle: &SentenceNeedle) -> (usize, usize, usize) {
+        let (mut seen, mut unsaid) = (0, 0);
+        for at in &needle.sentence.plain {
+            let here =
+                needle.words.get(usize::from(*at)).and_then(|word| self.scratch.seen.get(*word as usize))
+                    == Some(&self.scratch.unit);
+            let word = needle.sentence.words.get(usize::from(*at)).map_or("", String::as_str);
             seen += usize::from(here);
-            unused += usize::from(!here && matches!(text.as_str(), "use" | "used" | "using"));
+            unsaid += usize::from(!here && matches!(word, "use" | "used" | "using"));
         }
-        total > 0 && seen >= kept_words(total)
-            || !needle.sentence.entities.is_empty() && unit.offers() && seen * 2 >= total - unused
+        (needle.sentence.plain.len(), seen, unsaid)
     }
 
     /// What the heading of the unit says, read once however many sentences ask.

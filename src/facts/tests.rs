@@ -396,6 +396,16 @@ fn sentences_keep_words_entities_and_polarity() {
             ("Only modify files under lib/", Degraded),
         ],
     );
+    // A path that stands there for another reason neither keeps nor contradicts what is said of it.
+    check_find(
+        "U: You must keep docs/api/reference/errors.md up to date.",
+        "You must keep docs/api/reference/errors.md up to date.",
+        &[
+            ("- docs/api/reference/errors.md must be kept up to date, keep it", Exact),
+            ("- Read: docs/api/reference/errors.md, docs/api/index.md", Degraded),
+            ("- Must read docs/api/reference/errors.md", Degraded),
+        ],
+    );
     check_find(
         "U: 不要修改测试文件。",
         "不要修改测试文件。",
