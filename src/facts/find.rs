@@ -647,10 +647,18 @@ impl<'a> Walk<'a> {
         }
     }
 
+    fn chain_of(&self, fact: u32) -> usize {
+        self.facts
+            .and_then(|facts| facts.get(fact as usize))
+            .map_or(0, |fact| fact.value.matches(" && ").count())
+    }
+
+    /// `chain`: how often the unit has a command that runs after the success of another.
     fn judge_check<F: FnOnce() -> Option<Outcome>>(
         &mut self,
         check: u32,
         said: &LazyCell<Option<Outcome>, F>,
+        chain: usize,
     ) {
         let Some(outcomes) = self.lookup.checks.get(check as usize) else { return };
         // One mention in a message is enough.
@@ -667,6 +675,8 @@ impl<'a> Walk<'a> {
                 outcome => match **said {
                     None => Match::LabelOnly,
                     Some(said) if outcome == said => Match::Exact,
+                    // One of a longer chain failed; which, the text does not say.
+                    Some(Outcome::Failed) if chain > self.chain_of(*fact) => Match::LabelOnly,
                     Some(_) => Match::Contradicted,
                 },
             };
@@ -835,7 +845,7 @@ impl Sink for Walk<'_> {
             let mut checks = std::mem::take(&mut self.scratch.checks);
             let said = LazyCell::new(|| said_outcome(&unit));
             for check in checks.drain(..) {
-                self.judge_check(check, &said);
+                self.judge_check(check, &said, unit.text().matches(" && ").count());
             }
             self.scratch.checks = checks;
         }

@@ -204,8 +204,28 @@ fn checks_hold_their_latest_outcome() {
         ("- run cargo test", 9, Match::LabelOnly),
         ("- cargo build passes", 9, Match::Absent),
         ("- cargo test-all passes", 9, Match::Absent),
+        ("- `cargo fmt && cargo test` failed", 9, Match::LabelOnly),
     ] {
         assert_eq!(set.find(text, MessageIdx(end)).get(id), expected, "{text}");
+    }
+}
+
+#[test]
+fn a_check_ends_as_its_output_says_where_a_pipe_hides_its_status() {
+    for (script, output, ends) in [
+        ("npm test 2>&1 | tail -5", "Tests: 1 failed, 11 passed", "fails"),
+        ("npm test 2>&1 | tail -5", "Tests: 12 passed, 12 total", "passes"),
+        ("npm test || true", "src/a.ts(3,1): error TS2304: Cannot find name 'x'.", "fails"),
+        ("npm test", "Tests: 1 failed, 11 passed (retried, passed)", "passes"),
+    ] {
+        let set = facts_of(&format!(
+            "U: Mend the tests\ncall Bash {{\"command\":\"{script}\"}}\nR ok: {output}\nA: I will see.\n"
+        ));
+        let id = id_of(&set, script);
+        let find = |text: &str| set.find(text, END).get(id);
+        let other = if ends == "fails" { "passes" } else { "fails" };
+        assert_eq!(find(&format!("- `npm test` {ends}")), Match::Exact, "{script}: {output}");
+        assert_eq!(find(&format!("- `npm test` {other}")), Match::Contradicted, "{script}: {output}");
     }
 }
 

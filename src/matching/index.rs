@@ -157,7 +157,7 @@ pub(crate) trait Sink {
 }
 
 /// Does a unit announce what follows: a heading, or a short line that ends in a colon and is no list item?
-fn is_heading(unit: &[u8]) -> bool {
+pub(crate) fn is_heading(unit: &[u8]) -> bool {
     match unit {
         [b'#', ..] if unit.len() <= 120 => true,
         [b'-' | b'*' | b'+', b' ', ..] => false,

@@ -3,8 +3,9 @@
 use super::rows::{Frame, Scene};
 use super::{Job, Place as Source, RunSettings, Target, auto_window, targets};
 use crate::context::Entry;
-use crate::facts::{FactId, FactSet, Match};
+use crate::facts::{FactId, FactSet, Found, Match};
 use crate::ingest::Ingested;
+use crate::matching::index::is_heading;
 use crate::matching::units;
 use crate::replay::recorded::recorded;
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay, effects, replay};
@@ -287,33 +288,58 @@ fn is_system(transcript: &Transcript, at: MessageIdx) -> bool {
     transcript.messages.get(at.get()).is_some_and(|message| message.role == Role::System)
 }
 
+/// Longest heading that is looked at again with each piece under it.
+const HEADING_BYTES: usize = 400;
+
+/// One piece of the generated text, and which facts stand in it.
+struct Piece {
+    /// Line of the generated text, from 1.
+    line: u64,
+    text: String,
+    alone: Found,
+    /// With the heading it stands under, where there is one: an open item under "Done" says so only there.
+    headed: Option<Found>,
+}
+
 /// Which facts stand in which piece of the generated text.
 struct Evidence {
-    pieces: Vec<(u64, String, crate::facts::Found)>,
+    pieces: Vec<Piece>,
 }
 
 impl Evidence {
     fn new(facts: &FactSet, told: &Cycle<'_>) -> Self {
         let text = generated_text(told.context);
         let (mut line, mut counted) = (1, 0);
+        let mut heading = "";
         let pieces = units(&text)
             .map(|(start, end)| {
                 line += text.get(counted..start).unwrap_or("").matches('\n').count() as u64;
                 counted = start;
-                let piece = text.get(start..end).unwrap_or("").trim();
-                (line, piece.to_owned(), facts.find(piece, told.prefix_end))
+                let whole = text.get(start..end).unwrap_or("");
+                let piece = whole.trim();
+                let under = |heading: &str| facts.find(&format!("{heading}\n{piece}"), told.prefix_end);
+                let headed = (!heading.is_empty()).then(|| under(heading));
+                if is_heading(whole.as_bytes()) {
+                    heading = if piece.len() <= HEADING_BYTES { piece } else { "" };
+                }
+                Piece { line, text: piece.to_owned(), alone: facts.find(piece, told.prefix_end), headed }
             })
             .collect();
         Self { pieces }
     }
 
-    /// Line and text of the first piece that holds a fact as strongly as the whole text does; nothing where only the
-    /// text as a whole does, by what stands around the piece.
+    /// Line and text of the first piece that holds a fact as strongly as the whole text does, by itself or else under
+    /// its heading; nothing where only the text as a whole does.
     fn of(&self, fate: &Fate) -> (u64, String) {
         if fate.tier == Match::Absent {
             return (0, String::new());
         }
-        let found = self.pieces.iter().find(|(_, _, found)| found.get(fate.id) == fate.tier);
-        found.map_or((0, String::new()), |(line, piece, _)| (*line, piece.clone()))
+        let alone = |piece: &&Piece| piece.alone.get(fate.id) == fate.tier;
+        let headed = |piece: &&Piece| {
+            piece.alone.get(fate.id) != Match::Absent
+                && piece.headed.as_ref().is_some_and(|found| found.get(fate.id) == fate.tier)
+        };
+        let found = self.pieces.iter().find(alone).or_else(|| self.pieces.iter().find(headed));
+        found.map_or((0, String::new()), |piece| (piece.line, piece.text.clone()))
     }
 }

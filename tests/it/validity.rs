@@ -277,6 +277,24 @@ fn an_old_value_without_the_new_one_is_stale_and_a_reversed_rule_is_not_kept() {
     );
 }
 
+#[test]
+fn evidence_is_shown_where_only_the_heading_makes_it_one() {
+    let rule = "Never use CASCADE in migrations/0007.sql.";
+    let log = [
+        user(rule),
+        agent("Noted."),
+        compaction("## Never\n- use CASCADE in migrations/0007.sql\n", 9),
+        user("Go on"),
+    ];
+    let sandbox = Sandbox::new();
+    sandbox.file("log.jsonl", pi(&log));
+    let ran = sandbox.run(&["show", "log.jsonl", "-s", "recorded", "--format", "json"]);
+    let shown: Value = serde_json::from_str(&ran.stdout).expect("a document");
+    let facts = shown["facts"].as_array().expect("facts");
+    let fact = facts.iter().find(|fact| fact["class"] == "constraint").expect("the rule");
+    assert_eq!((&fact["tier"], &fact["evidence_line"]), (&json!("exact"), &json!(2)), "{fact}");
+}
+
 /// Rows of `summary.csv` and `differences.csv` of a run over so many sessions.
 fn tables(sessions: usize) -> [Vec<BTreeMap<String, String>>; 2] {
     let sandbox = Sandbox::new();
