@@ -111,6 +111,9 @@ fn block(page: &mut Page, agent: &AfterRow, aggregate: &Aggregate, horizon: u64)
             if before > 0.0 { format!(" ({:.1} %)", summary * 100.0 / before) } else { String::new() };
         facts.push(format!("summary {} tokens{share}", whole(summary)));
     }
+    if agent.opaque > 0 && readable > 0 {
+        facts.push(format!("{} cannot be read", thousands(agent.opaque)));
+    }
     if let Some(kept) = agent.messages_kept {
         facts.push(format!("{} messages kept", whole(kept)));
     }
@@ -187,9 +190,14 @@ fn rounds(page: &mut Page, rows: &[&KeptRow]) {
     page.line(&paint(BOLD, head.trim_end(), page.color));
     page.line(&"-".repeat(20 + 12 * last as usize));
     for (class, name) in SHOWN.iter().filter(|(class, _)| ["structural", "lexical"].contains(class)) {
+        // Where every summary is encrypted, or none had such facts to keep, there is nothing to say.
+        if !rows.iter().any(|row| row.class == *class && row.cycle.is_some() && row.survival.is_some()) {
+            continue;
+        }
         let mut line = format!("{name:<20}");
         for round in 1..=last {
             let row = rows.iter().find(|row| row.class == *class && row.cycle == Some(round));
+            let row = row.filter(|row| row.survival.is_some());
             let cell = row.map(|row| format!("{} n {}", percent(row.survival), row.sessions));
             line += &format!("{:>12}", cell.unwrap_or_default());
         }

@@ -1,7 +1,7 @@
 //! A page of text for a terminal, and the pieces that every report on it shares: losses, failures, problems.
 
 use super::Look;
-use super::text::{count, fit, sanitize, thousands, width, wrap};
+use super::text::{count, fit, fit_end, sanitize, thousands, width, wrap};
 use crate::results::{LossRow, Manifest, Problem, RunOutput};
 use crate::strategy::Strategy;
 use anstyle::{AnsiColor, Style};
@@ -86,16 +86,28 @@ pub(super) fn losses(page: &mut Page, losses: &[LossRow], strategies: &[String])
             format!("{damage} at cycle {} under {under}, mentioned {times} later", loss.cycle)
         };
         let value = sanitize(&loss.value);
-        let one_line = format!("{place}\"{value}\" - {fate}");
-        if width(&one_line) <= page.columns {
-            page.line(&one_line);
-        } else {
-            // At least a piece of the value, however long the path is: paths stay whole, to be copied.
-            let room = page.columns.saturating_sub(width(&place) + 2).max(20);
-            page.line(&format!("{place}\"{}\"", fit(&value, room)));
-            page.line(&format!("    {}", wrap(&format!("- {fate}"), page.columns - 4, 6)));
+        let quoted = format!("{place}\"{value}\"");
+        if width(&quoted) + 3 + width(&fate) <= page.columns {
+            page.line(&format!("{quoted} - {fate}"));
+            continue;
         }
+        if width(&quoted) <= page.columns {
+            page.line(&quoted);
+        } else {
+            // The path of the log stays whole, to be copied.
+            page.line(place.trim_end());
+            page.line(&format!(
+                "    \"{}\"",
+                fit_value(&loss.class, &value, page.columns.saturating_sub(6).max(20))
+            ));
+        }
+        page.line(&format!("    {}", wrap(&format!("- {fate}"), page.columns - 4, 6)));
     }
+}
+
+/// The value of a fact in at most so many columns.
+pub(super) fn fit_value(class: &str, value: &str, columns: usize) -> String {
+    if class.starts_with("file") { fit_end(value, columns) } else { fit(value, columns) }
 }
 
 /// The strategies that lose a fact; a run of only these says so.

@@ -1,6 +1,6 @@
 //! One cycle for people: where the cut is and why, the summary, and where each fact went.
 
-use super::page::{BAD, BOLD, GOOD, Page, paint};
+use super::page::{BAD, BOLD, GOOD, Page, fit_value, paint};
 use super::text::{count, fit, sanitize, thousands, width};
 use super::{Look, json_document};
 use crate::results::shown::{Place, Shown, ShownFact};
@@ -185,7 +185,7 @@ fn section(page: &mut Page, heading: &str, facts: &[&ShownFact], style: anstyle:
         let tier = if fact.tier == "absent" { String::new() } else { fact.tier.clone() };
         let start = format!("  {:<CLASS$} {line:<10} {tier:<TIER$} ", sanitize(&fact.class));
         let room = page.columns.saturating_sub(width(&start)).max(20);
-        page.line(&format!("{start}{}", fit(&sanitize(&fact.value), room)));
+        page.line(&format!("{start}{}", fit_value(&fact.class, &sanitize(&fact.value), room)));
         let mut under = Vec::new();
         if fact.evidence_line > 0 {
             under.push(format!("summary line {}: {}", fact.evidence_line, sanitize(&fact.evidence)));

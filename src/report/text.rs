@@ -63,6 +63,20 @@ pub fn fit(text: &str, columns: usize) -> String {
     cut
 }
 
+/// The text, or its end after `…`, in at most `columns` columns: of a path the end tells more.
+pub fn fit_end(text: &str, columns: usize) -> String {
+    if width(text) <= columns {
+        return text.to_owned();
+    }
+    let mut used = usize::from(0 < columns);
+    let fits = |(_, character): &(usize, char)| {
+        used += character.width().unwrap_or(0);
+        used <= columns
+    };
+    let start = text.char_indices().rev().take_while(fits).last().map_or(text.len(), |(at, _)| at);
+    if columns == 0 { String::new() } else { format!("…{}", text.get(start..).unwrap_or("")) }
+}
+
 /// Wraps words into lines of at most `columns`, later lines indented by `indent` spaces. A word that is longer than a
 /// line stays whole, so that paths can be copied.
 pub fn wrap(text: &str, columns: usize, indent: usize) -> String {
@@ -138,15 +152,15 @@ mod tests {
 
     #[test]
     fn long_text_is_cut_by_columns() {
-        for (text, columns, expect) in [
-            ("short", 5, "short"),
-            ("longer", 5, "long…"),
-            ("表表表", 5, "表表…"),
-            ("表表表", 4, "表…"),
-            ("éé", 1, "…"),
-            ("abc", 0, ""),
+        for (text, columns, start, end) in [
+            ("short", 5, "short", "short"),
+            ("longer", 5, "long…", "…nger"),
+            ("表表表", 5, "表表…", "…表表"),
+            ("表表表", 4, "表…", "…表"),
+            ("éé", 1, "…", "…"),
+            ("abc", 0, "", ""),
         ] {
-            assert_eq!(fit(text, columns), expect);
+            assert_eq!((fit(text, columns), fit_end(text, columns)), (start.to_owned(), end.to_owned()));
         }
     }
 
@@ -171,6 +185,7 @@ mod tests {
             let safe = sanitize(&text);
             prop_assert!(!safe.chars().any(is_hidden));
             prop_assert!(width(&fit(&safe, columns)) <= columns);
+            prop_assert!(width(&fit_end(&safe, columns)) <= columns);
             prop_assert_eq!(sanitize(&safe), safe);
         }
 
