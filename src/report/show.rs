@@ -30,9 +30,14 @@ pub fn text(shown: &Shown, look: Look<'_>, all: bool) -> String {
     let kept = of(&|fact| fact.at_risk && is_present(fact));
     let elsewhere = of(&|fact| !fact.at_risk && fact.location != "opaque");
     let opaque = of(&|fact| fact.location == "opaque");
-    let biased =
-        if shown.needed_biased { ", as far as a log can tell that was compacted here itself" } else { "" };
-    section(&mut page, &format!("Lost and needed{biased}"), &needed, BAD);
+    section(&mut page, "Lost and needed", &needed, BAD);
+    if shown.needed_biased && shown.facts.iter().any(|fact| fact.at_risk) {
+        page.gap();
+        page.prose(
+            "The agent of this log was compacted here itself: what it had lost, too, it may not have come back to, so \
+             more may have been needed than is told.",
+        );
+    }
     section(&mut page, "Lost", &lost, BAD);
     section(&mut page, "In the summary", &kept, GOOD);
     section(&mut page, "Only an unreadable summary could hold", &opaque, BOLD);
