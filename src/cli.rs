@@ -1,6 +1,8 @@
 //! The command line: arguments in, library calls, text and an exit code out. Holds no logic of its own.
 
-use clap::Parser;
+use clap::error::ErrorKind;
+use clap::parser::ValueSource;
+use clap::{CommandFactory, FromArgMatches};
 use std::process::ExitCode;
 
 pub mod args;
@@ -11,13 +13,13 @@ pub mod show;
 pub mod ui;
 pub mod work;
 
-use args::{Cli, Verb};
+use args::{Cli, REPLAY_ONLY, Verb};
 use exit::{Exit, Failure};
 use ui::Ui;
 
 /// Parses the process' arguments, runs the verb and gives the exit code.
 pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
+    let cli = match parse() {
         Ok(cli) => cli,
         Err(error) => return usage(&error),
     };
@@ -34,6 +36,19 @@ pub fn main() -> ExitCode {
             Exit::Failed.into()
         }
     }
+}
+
+/// The command line, with what only some values of an argument forbid.
+fn parse() -> Result<Cli, clap::Error> {
+    let given = Cli::command().try_get_matches()?;
+    let cli = Cli::from_arg_matches(&given)?;
+    if let (Verb::Show(args), Some((_, given))) = (&cli.verb, given.subcommand()) {
+        let typed = |id: &&str| given.value_source(id) == Some(ValueSource::CommandLine);
+        if let Some(mistake) = args.mistake(&REPLAY_ONLY.into_iter().filter(typed).collect::<Vec<_>>()) {
+            return Err(Cli::command().error(ErrorKind::ArgumentConflict, mistake));
+        }
+    }
+    Ok(cli)
 }
 
 /// Help and version go to stdout with success, mistakes to stderr with code 2.

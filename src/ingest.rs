@@ -109,16 +109,17 @@ pub struct Ingested {
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
-    let parsed = lines::parse(bytes, &mut sink);
-    let records = parsed.records.len() as u64;
-    let detected = parsed.detected.unwrap_or_default();
+    let lines::Parsed { mut records, detected } = lines::parse(bytes, &mut sink);
+    let count = records.len() as u64;
+    let detected = detected.unwrap_or_default();
     let name = stem(name);
     if let Some(format) = detected.format {
+        detect::take_foreign(format, &mut records, &mut sink);
         match format {
-            Format::ClaudeCode => claude_code::read(parsed.records, name, &mut sink),
-            Format::Codex => codex::read(parsed.records, name, &mut sink),
-            Format::Pi => pi::read(parsed.records, name, &mut sink),
-            Format::OpenaiChat | Format::AnthropicMessages => chat::read(parsed.records, name, &mut sink),
+            Format::ClaudeCode => claude_code::read(records, name, &mut sink),
+            Format::Codex => codex::read(records, name, &mut sink),
+            Format::Pi => pi::read(records, name, &mut sink),
+            Format::OpenaiChat | Format::AnthropicMessages => chat::read(records, name, &mut sink),
         }
         if sink.sessions.is_empty() {
             let text = format!("a {} file without a single message; nothing to replay", format.name());
@@ -128,11 +129,18 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
         let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
         sink.note(0, "own-result", Severity::Note, text);
     } else {
-        let (code, text) = detect::why_unknown(bytes, &parsed.records);
+        let (code, text) = detect::why_unknown(bytes, &records);
         sink.note(0, code, Severity::Lost, text);
     }
     let (sessions, diagnostics, raw) = sink.into_parts();
-    Ingested { format: detected.format, evidence: detected.evidence, sessions, diagnostics, raw, records }
+    Ingested {
+        format: detected.format,
+        evidence: detected.evidence,
+        sessions,
+        diagnostics,
+        raw,
+        records: count,
+    }
 }
 
 /// How `run.json` begins: results may lie among the logs.

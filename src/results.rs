@@ -66,7 +66,8 @@ pub struct CycleRow {
     pub tokens_tail: u64,
     /// 1 - after / before.
     pub reduction: Option<f64>,
-    /// The log does not show the summary (an audit): what no kept message holds is neither kept nor lost.
+    /// The log does not show the summary, or not what was kept beside it (an audit): what no kept message holds is neither
+    /// kept nor lost.
     pub opaque: bool,
     /// Facts that only such a summary could hold; in no other column.
     pub facts_opaque: u64,
@@ -468,12 +469,12 @@ pub struct AuditRow {
     pub line: u64,
     /// Who asked for it, in the log's word: `auto`, `manual`, or empty.
     pub trigger: String,
-    /// The log does not show the summary.
+    /// The log does not show the summary, or not which messages were kept.
     pub opaque: bool,
     /// Messages of the session before it.
     pub messages_before: u64,
-    /// Messages it kept verbatim.
-    pub messages_kept: u64,
+    /// Messages it kept verbatim; empty when that is not known.
+    pub messages_kept: Option<u64>,
     /// Tokens before it, as the log reports them.
     pub recorded_before: Option<u64>,
     /// Tokens after it, as the log reports them.

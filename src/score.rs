@@ -241,6 +241,10 @@ impl<'a> Scorer<'a> {
             let at_risk = in_tail.is_none() && !clip;
             let (need, need_to_end, needed) = (Need::Unused, Need::Unused, false);
             let mut fate = Fate { id, class, location, tier, at_risk, need, need_to_end, needed };
+            if at_risk {
+                fate.need = Need::of(self.facts, fact, cycle.prefix_end, horizon);
+                fate.need_to_end = Need::of(self.facts, fact, cycle.prefix_end, log_end);
+            }
             if cycle.opaque && at_risk {
                 score.opaque += 1;
                 score.fates.push(Fate { location: Location::Opaque, at_risk: false, ..fate });
@@ -287,8 +291,6 @@ impl<'a> Scorer<'a> {
                 }
             }
             if at_risk {
-                fate.need = Need::of(self.facts, fact, cycle.prefix_end, horizon);
-                fate.need_to_end = Need::of(self.facts, fact, cycle.prefix_end, log_end);
                 fate.needed = needed::is_needed(&fate, fate.need, open_request);
                 score.near.count(&fate, fate.need, open_request);
                 score.to_end.count(&fate, fate.need_to_end, open_request);

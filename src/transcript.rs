@@ -220,6 +220,8 @@ pub struct Recorded {
     /// Messages that stayed in the context verbatim, sorted, all before `before`. System messages stay without being
     /// named.
     pub kept: Vec<MessageIdx>,
+    /// The log says that messages stayed, or should say so, and it cannot be known which: `kept` is empty then.
+    pub kept_unknown: bool,
     /// Messages of which a part stayed: what is left of each.
     pub clipped: Vec<(MessageIdx, String)>,
     /// 1-based line of the record.

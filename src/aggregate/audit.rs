@@ -17,7 +17,7 @@ pub struct AfterRow {
     pub sessions: u64,
     /// Compactions.
     pub compactions: u64,
-    /// Of those, without a readable summary.
+    /// Of those, without a summary that can be scored.
     pub opaque: u64,
     /// Of those, asked for by the user.
     pub manual: u64,
@@ -27,7 +27,7 @@ pub struct AfterRow {
     pub recorded_before: Option<f64>,
     /// Mean tokens of a readable summary.
     pub tokens_summary: Option<f64>,
-    /// Mean messages kept verbatim.
+    /// Mean messages kept verbatim, where that is known.
     pub messages_kept: Option<f64>,
     /// Tool calls looked at afterwards.
     pub calls: u64,
@@ -108,7 +108,7 @@ fn after_row(agent: &str, output: &RunOutput) -> AfterRow {
         tokens_summary: mean(&values_of(&cycles, |cycle| {
             is_readable(cycle).then_some(cycle.tokens_summary as f64)
         })),
-        messages_kept: mean(&audits.iter().map(|row| row.messages_kept as f64).collect::<Vec<_>>()),
+        messages_kept: mean(&values_of(&audits, |row| Some(row.messages_kept? as f64))),
         calls: sum(|row| row.calls),
         edited: to_edit.len() as u64,
         calls_to_edit_median: quantile(&to_edit, 0.5),

@@ -113,6 +113,25 @@ pub struct ShowArgs {
     pub format: ShowFormat,
 }
 
+/// Arguments of `show` that say how to replay, by their ids.
+pub const REPLAY_ONLY: [&str; 6] = ["profile", "window", "cycles", "schedule", "mode", "summary_tokens"];
+
+impl ShowArgs {
+    /// What is wrong with arguments that each are right: those of a replay say nothing about a compaction that the log holds.
+    pub fn mistake(&self, replay_only: &[&str]) -> Option<String> {
+        if self.strategy != Strategy::Recorded || replay_only.is_empty() {
+            return None;
+        }
+        let named: Vec<String> =
+            replay_only.iter().map(|id| format!("'--{}'", id.replace('_', "-"))).collect();
+        Some(format!(
+            "the argument '--strategy recorded' cannot be used with {}: what the log holds was compacted by the agent's own \
+             policy; leave them out, or name another strategy to replay the log",
+            named.join(", ")
+        ))
+    }
+}
+
 /// What `show` can print.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum ShowFormat {

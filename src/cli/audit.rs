@@ -27,10 +27,24 @@ pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
         Failure::new("no session could be read: nothing was audited", hint)
     } else {
         let hint = "compactor replay compacts logs itself and scores that";
+        listed(&audit::uncompacted(&done.output), ui);
         let none = match sessions {
             1 => "the session holds no compaction with messages before it".to_owned(),
             _ => format!("none of {sessions} sessions holds a compaction with messages before it"),
         };
         Failure::new(format!("{none}: nothing was audited"), hint)
     })
+}
+
+/// Files listed one by one.
+const LISTED: usize = 20;
+
+/// Names the files whose sessions hold no compaction, where nothing else is shown.
+fn listed(files: &[String], ui: &Ui) {
+    for file in files.iter().take(LISTED) {
+        ui.complain(&format!("no compaction recorded: {file}"));
+    }
+    if LISTED < files.len() {
+        ui.complain(&format!("no compaction recorded: {} more files", files.len() - LISTED));
+    }
 }

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::blocks::{self, Speaker};
-use super::json::{argument_text, items, number, take, take_text, text};
+use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -40,7 +40,7 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             number += 1;
             let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
             let mut draft = Draft::new(id);
-            describe(&mut draft, &mut value, line);
+            describe(&mut draft, &mut value, line, out);
             for message in messages {
                 add(&mut draft, message, line, out);
             }
@@ -48,10 +48,10 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             out.finish_draft(draft);
         } else if text(&value, "role").is_some() {
             running.belongs(&value, name, out);
-            describe(&mut running.draft, &mut value, line);
+            describe(&mut running.draft, &mut value, line, out);
             add(&mut running.draft, value, line, out);
         } else if value.get("tools").is_some() || value.get("system").is_some() {
-            describe(&mut running.draft, &mut value, line);
+            describe(&mut running.draft, &mut value, line, out);
         } else {
             out.note(
                 line,
@@ -116,7 +116,7 @@ impl Running {
 }
 
 /// What stands beside the messages: system prompt, tools, model.
-fn describe(draft: &mut Draft, value: &mut Value, line: u32) {
+fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
     let system = take(value, "system");
     if !system.is_null() && draft.messages.is_empty() {
         let parts = blocks::parts(system, Speaker::Other, Outcome::Unknown);
@@ -137,7 +137,8 @@ fn describe(draft: &mut Draft, value: &mut Value, line: u32) {
     if let Some(model) = text(value, "model").filter(|model| !model.is_empty()) {
         draft.model = Some(model.to_owned());
     }
-    draft.context_window = number(value, "context_window").or(draft.context_window);
+    let window = out.told(line, json::tokens(value, "context_window")).flatten();
+    draft.context_window = window.or(draft.context_window);
 }
 
 /// Adds one message.
@@ -177,7 +178,8 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
     {
         draft.model = Some(model.to_owned());
     }
-    let usage = message.get("usage").and_then(usage).filter(|_| role == Role::Assistant);
+    let told = message.get("usage").filter(|_| role == Role::Assistant);
+    let usage = told.and_then(|told| out.told(line, usage(told)).flatten());
     let parts = match role {
         Role::Tool => tool_parts(message),
         Role::Assistant => assistant_parts(message),
@@ -258,21 +260,21 @@ fn tool_parts(mut message: Value) -> Vec<Part> {
 }
 
 /// Usage in either API's words: OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`.
-fn usage(usage: &Value) -> Option<Usage> {
-    let count = |key: &str| number(usage, key).unwrap_or_default();
+fn usage(usage: &Value) -> Result<Option<Usage>, String> {
     let found = if usage.get("prompt_tokens").is_some() {
-        let cached = usage.get("prompt_tokens_details").and_then(|details| number(details, "cached_tokens"));
-        Usage {
-            input: count("prompt_tokens"),
-            cache_read: cached.unwrap_or_default(),
-            cache_write: 0,
-            output: count("completion_tokens"),
-        }
+        let [input, output] = counts(usage, ["prompt_tokens", "completion_tokens"])?;
+        let [cache_read] = match usage.get("prompt_tokens_details") {
+            Some(details) => counts(details, ["cached_tokens"])?,
+            None => [0],
+        };
+        Usage { input, cache_read, cache_write: 0, output }
     } else {
-        let (cache_read, cache_write) =
-            (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
-        let input = count("input_tokens").saturating_add(cache_read).saturating_add(cache_write);
-        Usage { input, cache_read, cache_write, output: count("output_tokens") }
+        let [fresh, cache_read, cache_write, output] = counts(
+            usage,
+            ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"],
+        )?;
+        let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
+        Usage { input, cache_read, cache_write, output }
     };
-    (found.input > 0 || found.output > 0).then_some(found)
+    Ok((found.input > 0 || found.output > 0).then_some(found))
 }

@@ -7,9 +7,12 @@
 //!   message at the place of the first, with the usage of the last;
 //! * compaction boundaries and their summaries are recorded, never messages, except where the log begins with one;
 //! * attachments are in the model's context: injected user text, save commands the user queued while the agent worked;
+//! * of what the user queued, [`queue`] finds the messages that stand nowhere else;
 //! * sub-agent records (`isSidechain`) become sessions of their own, one per agent;
 //! * progress, hooks, titles, snapshots and the like are not in the context and say nothing here.
 
+mod preserved;
+mod queue;
 #[cfg(test)]
 mod tests;
 mod tree;
@@ -21,15 +24,17 @@ use serde_json::{Map, Value};
 
 use super::blocks::{self, Speaker};
 use super::injected;
-use super::json::{flag, items, number, take, take_text, text};
+use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, Usage};
+use preserved::Preserved;
+use queue::Queue;
 
-/// The top-level fields this reader looks at; all others are skipped while parsing.
-pub(super) const FIELDS: [&str; 21] = [
+/// The top-level fields this reader and [`detect`](super::detect) look at; all others are skipped while parsing.
+pub(super) const FIELDS: [&str; 26] = [
     "type",
     "subtype",
     "uuid",
@@ -51,15 +56,21 @@ pub(super) const FIELDS: [&str; 21] = [
     "cwd",
     "loglines",
     "requestId",
+    // Of queue records.
+    "operation",
+    "content",
+    // What gives records of other formats away.
+    "payload",
+    "parentId",
+    "role",
 ];
 
 /// Record types that hold nothing of the conversation.
-const SILENT: [&str; 26] = [
+const SILENT: [&str; 25] = [
     "progress",
     "summary",
     "file-history-snapshot",
     "file-history-delta",
-    "queue-operation",
     "last-prompt",
     "mode",
     "permission-mode",
@@ -93,6 +104,10 @@ enum Kind {
     Boundary,
     /// The user line that holds the summary of a compaction.
     Summary,
+    /// A message from the queue, typed at line `said`.
+    Queued {
+        said: u32,
+    },
     /// Only a link in the chain.
     Chain,
 }
@@ -172,6 +187,8 @@ struct Fields {
     attachment: Value,
     metadata: Value,
     loglines: Value,
+    operation: Option<String>,
+    content: Value,
     sidechain: bool,
     meta: bool,
     summary: bool,
@@ -202,6 +219,8 @@ impl Fields {
                 ("attachment", value) => fields.attachment = value,
                 ("compactMetadata" | "compact_metadata", value) => fields.metadata = value,
                 ("loglines", value) => fields.loglines = value,
+                ("operation", Value::String(text)) => fields.operation = Some(text),
+                ("content", value) => fields.content = value,
                 ("isSidechain", Value::Bool(true)) => fields.sidechain = true,
                 ("isMeta" | "isVisibleInTranscriptOnly", Value::Bool(true)) => fields.meta = true,
                 ("isCompactSummary", Value::Bool(true)) => fields.summary = true,
@@ -219,18 +238,18 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for record in records {
         forest.add(record.line, record.value, out);
     }
-    let Forest { main, side, .. } = forest;
+    let Forest { main, side, uuids, .. } = forest.finish(out);
     let mut drafts = Vec::new();
     for conversation in tree::conversations(main, out) {
         let session = conversation.last().map(|node| node.session.clone()).unwrap_or_default();
         let id = if session.is_empty() { name.to_owned() } else { session };
-        drafts.push((conversation[0].line, build(Draft::new(id), conversation, out)));
+        drafts.push((conversation[0].line, build(Draft::new(id), conversation, &uuids, out)));
     }
     for (agent, nodes) in tree::sidechains(side) {
         let session = nodes[0].session.as_str();
         let mut draft = Draft::new(format!("{}/{agent}", if session.is_empty() { name } else { session }));
         draft.origin = Origin::Sidechain(agent);
-        drafts.push((nodes[0].line, build(draft, nodes, out)));
+        drafts.push((nodes[0].line, build(draft, nodes, &uuids, out)));
     }
     drafts.sort_by_key(|(line, draft)| (draft.origin != Origin::Main, *line));
     for (_, draft) in drafts {
@@ -247,6 +266,9 @@ struct Forest {
     replies: FxHashSet<String>,
     calls: FxHashSet<String>,
     cwd: Option<Arc<str>>,
+    queue: Queue,
+    /// Messages from the queue that the agent got before the next record that is no result.
+    handed: Vec<Node>,
 }
 
 impl Forest {
@@ -263,6 +285,10 @@ impl Forest {
             return;
         }
         self.count(&fields, out);
+        if fields.kind.as_deref() == Some("queue-operation") {
+            self.queue_operation(fields, line);
+            return;
+        }
         let Some(kind) = classify(&fields, line, out) else { return };
         if fields.uuid.is_empty() {
             if kind == Kind::Chain {
@@ -295,7 +321,7 @@ impl Forest {
             Kind::User | Kind::Assistant | Kind::Summary => fields.message,
             Kind::Attachment => fields.attachment,
             Kind::Boundary => fields.metadata,
-            Kind::Chain => Value::Null,
+            Kind::Queued { .. } | Kind::Chain => Value::Null,
         };
         let node = Node {
             line,
@@ -312,8 +338,51 @@ impl Forest {
         if fields.sidechain {
             self.side.push((fields.agent, node));
         } else {
+            let waits = match node.kind {
+                Kind::User => node.result_ids().next().is_some(),
+                kind => matches!(kind, Kind::Attachment | Kind::Chain),
+            };
+            if !waits {
+                self.hand_over(line);
+            }
             self.main.push(node);
         }
+    }
+
+    /// A record of the queue: what the agent gets by it waits for the results that it gets with it, which may be written later.
+    fn queue_operation(&mut self, fields: Fields, line: u32) {
+        let operation = fields.operation.unwrap_or_default();
+        // Sub-agents have no user.
+        if fields.sidechain {
+            return;
+        }
+        if let Some(queued) = self.queue.operation(&fields.session, &operation, fields.content, line) {
+            self.handed.push(Node {
+                line,
+                uuid: String::new(),
+                parent: Parent::Unsaid,
+                session: fields.session,
+                kind: Kind::Queued { said: queued.line },
+                body: queued.content,
+                cwd: self.cwd.clone(),
+                request: None,
+                meta: false,
+                made_here: false,
+            });
+        }
+    }
+
+    /// Puts what was handed over in front of the record at `line`.
+    fn hand_over(&mut self, line: u32) {
+        self.main.extend(self.handed.drain(..).map(|node| Node { line, ..node }));
+    }
+
+    /// All records, with each message of the queue once.
+    fn finish(mut self, out: &mut Sink) -> Self {
+        self.main.append(&mut self.handed);
+        queue::drop_repeated(&mut self.main);
+        std::mem::take(&mut self.queue).finish(&self.main, out);
+        self
     }
 
     /// Raw counts: replies by their id, every user line, calls by their id, every mark of a compaction.
@@ -379,33 +448,35 @@ fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
 }
 
 /// Turns the records of one conversation, in order, into a draft.
-fn build(draft: Draft, nodes: Vec<Node>, out: &mut Sink) -> Draft {
+fn build(draft: Draft, nodes: Vec<Node>, uuids: &FxHashSet<String>, out: &mut Sink) -> Draft {
     let mut draft = draft;
     // The root of a conversation that still names a parent names one that is not in the file.
     draft.starts_midway = nodes.first().is_some_and(|root| matches!(root.parent, Parent::Uuid(_)));
-    let mut builder =
-        Builder { draft, replies: FxHashMap::default(), places: FxHashMap::default(), kept: Vec::new() };
+    let (replies, places) = (FxHashMap::default(), FxHashMap::default());
+    let mut builder = Builder { draft, replies, places, uuids, kept: Vec::new() };
     for node in nodes {
         builder.node(node, out);
     }
-    builder.finish()
+    builder.finish(out)
 }
 
 /// Blocks of a reply that a further line of it is compared with.
 const RECENT_BLOCKS: usize = 64;
 
 /// A draft in the making.
-struct Builder {
+struct Builder<'a> {
     draft: Draft,
     /// Message and request of each reply id since the last request of the user.
     replies: FxHashMap<String, (usize, Option<String>)>,
     /// Message of each record.
     places: FxHashMap<String, usize>,
-    /// Recorded compactions with the ids of the first and, where it is told, the last record they kept.
-    kept: Vec<(usize, String, Option<String>)>,
+    /// Ids of all records of the file.
+    uuids: &'a FxHashSet<String>,
+    /// Recorded compactions with what they say of the records they kept, or why that cannot be read.
+    kept: Vec<(usize, Result<Option<Preserved>, String>)>,
 }
 
-impl Builder {
+impl Builder<'_> {
     fn node(&mut self, node: Node, out: &mut Sink) {
         self.places.insert(node.uuid.clone(), self.draft.messages.len());
         match node.kind {
@@ -415,7 +486,8 @@ impl Builder {
                 let parts = attachment(node.body);
                 self.push(Role::User, parts, node.line, node.cwd);
             }
-            Kind::Boundary => self.boundary(&node),
+            Kind::Queued { said } => self.push(Role::User, queue::parts(node.body), said, node.cwd),
+            Kind::Boundary => self.boundary(&node, out),
             Kind::Summary => self.summary(node),
             Kind::Chain => {}
         }
@@ -443,7 +515,8 @@ impl Builder {
     fn assistant(&mut self, mut node: Node, out: &mut Sink) {
         let message = &mut node.body;
         let made_here = node.made_here || text(message, "model") == Some("<synthetic>");
-        let usage = message.get("usage").and_then(usage).filter(|_| !made_here);
+        let usage = message.get("usage").and_then(|told| out.told(node.line, usage(told)).flatten());
+        let usage = usage.filter(|_| !made_here);
         if made_here {
             let text =
                 "a reply made by the client, not by the model (an API error, a resume); kept without usage";
@@ -483,25 +556,22 @@ impl Builder {
         self.draft.messages.push(message);
     }
 
-    fn boundary(&mut self, node: &Node) {
+    fn boundary(&mut self, node: &Node, out: &mut Sink) {
         let metadata = &node.body;
-        let tokens_before = number(metadata, "preTokens").or_else(|| number(metadata, "pre_tokens"));
-        let segment = metadata.get("preservedSegment");
-        let listed = metadata.get("preservedMessages").map(|kept| items(kept, "uuids")).unwrap_or_default();
-        let end = |key: &str, listed: Option<&Value>| -> Option<String> {
-            let named = segment.and_then(|kept| text(kept, key)).or_else(|| listed?.as_str());
-            named.map(str::to_owned)
+        let mut told = |keys: [&str; 2]| {
+            keys.into_iter().find_map(|key| out.told(node.line, json::tokens(metadata, key)).flatten())
         };
-        if let Some(head) = end("headUuid", listed.first()) {
-            self.kept.push((self.draft.recorded.len(), head, end("tailUuid", listed.last())));
+        let tokens_before = told(["preTokens", "pre_tokens"]);
+        let tokens_after = told(["postTokens", "post_tokens"]);
+        let kept = preserved::of(metadata);
+        if !matches!(kept, Ok(None)) {
+            self.kept.push((self.draft.recorded.len(), kept));
         }
-        let told = |number: Option<u64>| number.filter(|tokens| *tokens > 0);
-        let tokens_after = number(metadata, "postTokens").or_else(|| number(metadata, "post_tokens"));
         self.draft.recorded.push(Recorded {
             line: node.line,
             trigger: text(metadata, "trigger").map(str::to_owned),
-            tokens_before: told(tokens_before),
-            tokens_after: told(tokens_after),
+            tokens_before,
+            tokens_after,
             ..Recorded::at(MessageIdx::new(self.draft.messages.len()))
         });
     }
@@ -545,14 +615,17 @@ impl Builder {
         }
     }
 
-    fn finish(mut self) -> Draft {
-        for (recorded, head, tail) in self.kept {
-            if let (Some(recorded), Some(first)) =
-                (self.draft.recorded.get_mut(recorded), self.places.get(&head))
-            {
-                let end = recorded.before.get();
-                let last = tail.and_then(|tail| self.places.get(&tail)).map_or(end, |last| last + 1);
-                recorded.kept = (*first..last.min(end)).map(MessageIdx::new).collect();
+    /// Finds the messages that compactions kept: their records may stand behind the boundary.
+    fn finish(mut self, out: &mut Sink) -> Draft {
+        for (recorded, told) in self.kept {
+            let Some(recorded) = self.draft.recorded.get_mut(recorded) else { continue };
+            let end = recorded.before.get();
+            let range = told
+                .map(Option::unwrap_or_default)
+                .and_then(|told| told.range(&self.places, self.uuids, end));
+            match range {
+                Ok(range) => recorded.kept = range.map(MessageIdx::new).collect(),
+                Err(cause) => out.kept_unknown(recorded, &cause),
             }
         }
         self.draft
@@ -560,12 +633,13 @@ impl Builder {
 }
 
 /// Usage under the rule of the model: the prompt with cache reads and writes once. All zero is not reported.
-fn usage(usage: &Value) -> Option<Usage> {
-    let count = |key: &str| number(usage, key).unwrap_or_default();
-    let (cache_read, cache_write) = (count("cache_read_input_tokens"), count("cache_creation_input_tokens"));
-    let input = count("input_tokens").saturating_add(cache_read).saturating_add(cache_write);
-    let output = count("output_tokens");
-    (input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output })
+fn usage(usage: &Value) -> Result<Option<Usage>, String> {
+    let [fresh, cache_read, cache_write, output] = counts(
+        usage,
+        ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"],
+    )?;
+    let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
+    Ok((input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output }))
 }
 
 /// The text of an attachment as the model sees it, near enough.

@@ -28,7 +28,7 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::blocks::{self, Speaker};
-use super::json::{argument_text, number, take, take_text, text, weight};
+use super::json::{self, argument_text, brief, number, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
@@ -408,8 +408,11 @@ impl Reader {
     fn event(&mut self, mut payload: Value, line: u32, out: &mut Sink) {
         let kind = text(&payload, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "token_count" => self.token_count(&payload),
-            "task_started" => self.window(number(&payload, "model_context_window")),
+            "token_count" => self.token_count(&payload, line, out),
+            "task_started" => {
+                let window = json::tokens(&payload, "model_context_window");
+                self.window(out.told(line, window).flatten());
+            }
             "thread_rolled_back" => {
                 self.roll_back(number(&payload, "num_turns").unwrap_or(0), line, out);
             }
@@ -439,9 +442,11 @@ impl Reader {
     }
 
     /// Usage of one response. The same totals again are a repeat for the screen.
-    fn token_count(&mut self, payload: &Value) {
-        self.window(payload.get("info").and_then(|info| number(info, "model_context_window")));
-        let Some((usage, context)) = survey::usage(payload, &mut self.usage.last_total) else { return };
+    fn token_count(&mut self, payload: &Value, line: u32, out: &mut Sink) {
+        let window = payload.get("info").map(|info| json::tokens(info, "model_context_window"));
+        self.window(window.and_then(|window| out.told(line, window)).flatten());
+        let told = out.told(line, survey::usage(payload, &mut self.usage.last_total));
+        let Some((usage, context)) = told.flatten() else { return };
         self.usage.last_context = Some(context);
         self.reply = None;
         match self.survey.placement {
@@ -476,13 +481,19 @@ impl Reader {
     fn compacted(&mut self, mut payload: Value, line: u32, out: &mut Sink) {
         self.reply = None;
         self.outputs = None;
+        let history = take(&mut payload, "replacement_history");
+        let odd = odd_metadata(&payload, &history);
         let summary = Some(take_text(&mut payload, "message")).filter(|summary| !summary.trim().is_empty());
         let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
         if !self.draft.messages.iter().any(said)
             && self.draft.recorded.is_empty()
             && !self.draft.starts_compacted
         {
-            let history = take(&mut payload, "replacement_history");
+            if let Some(cause) = odd {
+                let text =
+                    format!("{cause}: what was left by the compaction that the log begins with is lost");
+                out.damage(line, "bad-record", text);
+            }
             self.begin_compacted(summary, history, line, out);
             return;
         }
@@ -490,15 +501,19 @@ impl Reader {
             self.drop_summary_reply(summary, out);
         }
         self.resent.open(&self.draft.messages, summary.clone());
-        let (kept, clipped) = self.left_in_place(take(&mut payload, "replacement_history"));
-        self.draft.recorded.push(Recorded {
+        let (kept, clipped) = self.left_in_place(history);
+        let mut recorded = Recorded {
             kept,
             clipped,
             line,
             summary,
             tokens_before: self.usage.last_context,
             ..Recorded::at(MessageIdx::new(self.draft.messages.len()))
-        });
+        };
+        if let Some(cause) = odd {
+            out.kept_unknown(&mut recorded, &cause);
+        }
+        self.draft.recorded.push(recorded);
     }
 
     /// Messages that a replacement history repeats, whole and cut short.
@@ -594,6 +609,24 @@ impl Reader {
             self.draft.messages.pop();
         }
         self.newest_reply = None;
+    }
+}
+
+/// What of a compaction record cannot be what Codex writes. Without a history (older versions) nothing is odd.
+fn odd_metadata(payload: &Value, history: &Value) -> Option<String> {
+    if !payload.is_object() {
+        return Some(format!("the payload of a compaction is {}, no object", brief(payload)));
+    }
+    if let Some(message) = payload.get("message").filter(|it| !it.is_string() && !it.is_null()) {
+        return Some(format!("the summary of a compaction is {}, no text", brief(message)));
+    }
+    match history {
+        Value::Null => None,
+        Value::Array(items) => {
+            let odd = items.iter().find(|item| !item.is_object())?;
+            Some(format!("replacement_history holds {}, no item", brief(odd)))
+        }
+        other => Some(format!("replacement_history is {}, no list", brief(other))),
     }
 }
 

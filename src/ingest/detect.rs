@@ -8,6 +8,8 @@ use serde_json::Value;
 use super::Format;
 use super::json::{items, text};
 use super::lines::Record;
+use super::sink::Sink;
+use crate::diagnostic::Severity;
 
 /// A format and the reason for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -108,6 +110,39 @@ fn telltale(value: &Value) -> Option<(Format, &'static str)> {
         return Some((Format::ClaudeCode, "has loglines"));
     }
     None
+}
+
+/// The name of another format that a record in a log of `format` is of; `None` for its own, and for what no format alone writes.
+fn foreign(format: Format, value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    let own = match format {
+        Format::ClaudeCode => has("sessionId") || has("uuid"),
+        // The bare era has messages without a type.
+        Format::Codex => !has("type") && has("role"),
+        Format::Pi => false,
+        Format::OpenaiChat | Format::AnthropicMessages => true,
+    };
+    if own {
+        return None;
+    }
+    match telltale(value) {
+        Some((found, _)) => Some(found.name()).filter(|_| found != format),
+        None if has("type") || !is_chat(value) => None,
+        None => Some(chat_kind(value).map_or("chat messages", |(found, _)| found.name())),
+    }
+}
+
+/// Takes out the records of other formats: read as records of this one they would say something else, or nothing.
+pub(super) fn take_foreign(format: Format, records: &mut Vec<Record>, out: &mut Sink) {
+    records.retain(|record| {
+        let Some(other) = foreign(format, &record.value) else { return true };
+        let text = format!(
+            "a record of {other} in a log of {}; its content is lost: split the file, one format in each",
+            format.name()
+        );
+        out.note(record.line, "foreign-record", Severity::Damage, text);
+        false
+    });
 }
 
 fn is_claude(value: &Value, kind: &str) -> bool {

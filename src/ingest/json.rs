@@ -27,6 +27,43 @@ pub(super) fn number(value: &Value, key: &str) -> Option<u64> {
     found.as_u64().or_else(|| found.as_f64().filter(|number| *number >= 0.0).map(|number| number as u64))
 }
 
+/// Most tokens that a log can sensibly speak of: ten times the largest context window any model has had.
+pub(super) const MOST_TOKENS: u64 = 100_000_000;
+
+/// The count of tokens at `key`: `None` when it is missing, null or 0, which logs write where they do not know it. The error says
+/// what stands there in place of a count.
+pub(super) fn tokens(value: &Value, key: &str) -> Result<Option<u64>, String> {
+    match value.get(key) {
+        None | Some(Value::Null) => Ok(None),
+        Some(found) => match number(value, key).filter(|count| *count <= MOST_TOKENS) {
+            Some(count) => Ok(Some(count).filter(|count| *count > 0)),
+            None => Err(format!("{key} is {}, no count of tokens; taken as not given", brief(found))),
+        },
+    }
+}
+
+/// The counts of tokens at several keys, 0 where one is not given. One that is no count makes all of them worthless.
+pub(super) fn counts<const N: usize>(value: &Value, keys: [&str; N]) -> Result<[u64; N], String> {
+    let mut found = [0; N];
+    for (place, key) in found.iter_mut().zip(keys) {
+        *place = tokens(value, key)?.unwrap_or_default();
+    }
+    Ok(found)
+}
+
+/// A value as a remark shows it: what kind of thing it is, and all of it where it is short.
+pub(super) fn brief(value: &Value) -> String {
+    let kind = match value {
+        Value::Null => return "null".to_owned(),
+        Value::Bool(_) | Value::Number(_) => return value.to_string(),
+        Value::String(text) if text.chars().count() > 40 => "a text",
+        Value::String(text) => return format!("the text {text:?}"),
+        Value::Array(_) => "a list",
+        Value::Object(_) => "an object",
+    };
+    kind.to_owned()
+}
+
 /// True when the value at `key` is the boolean true.
 pub(super) fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)

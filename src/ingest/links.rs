@@ -8,6 +8,7 @@
 //! What changes on the way, each named by a diagnostic:
 //!
 //! * `orphan-result`: a result whose call is not in the log becomes injected text of a user message;
+//! * `starts-compacted`: not changed, but said of every log that begins with a summary;
 //! * `duplicate-result`: of two results for one call the first completed one stays, the other is removed;
 //!
 //! and silently: empty text and thinking parts go, messages left without parts go (an empty tool result stays), and
@@ -23,6 +24,9 @@ use crate::diagnostic::Severity;
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Role, Text, ToolResult, Transcript,
 };
+
+/// Code of the remark on a log that begins with a summary.
+const STARTS_COMPACTED: &str = "starts-compacted";
 
 /// A session as a reader found it: messages in order, nothing linked, anything allowed in them.
 #[derive(Debug)]
@@ -71,6 +75,11 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
     let (messages, links, moved_again) = settle(messages, pairing);
     if messages.is_empty() {
         return None;
+    }
+    if draft.starts_compacted {
+        let line = messages.first().map_or(0, |summary| summary.line);
+        let text = "the log begins with the summary of a compaction; what it summarises is not in it";
+        out.note(line, STARTS_COMPACTED, Severity::Note, text);
     }
     let end = messages.len();
     let position = |at: MessageIdx| {

@@ -24,7 +24,7 @@ use serde_json::Value;
 
 use super::blocks::{self, Speaker};
 use super::injected;
-use super::json::{argument_text, flag, number, take, take_text, text};
+use super::json::{self, argument_text, brief, counts, flag, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -98,16 +98,20 @@ fn session(records: Vec<Record>, name: String, out: &mut Sink) {
             *position = Some(reader.draft.messages.len());
         }
         if text(&value, "type") == Some("compaction") {
-            let kept = tree.first_kept(&value);
-            let kept =
-                kept.and_then(|entry| positions.get(entry..=index)?.iter().find_map(|position| *position));
-            reader.compaction(value, line, kept, out);
+            let kept = tree.first_kept(&value, index, out).and_then(|entry| {
+                let position = positions.get(entry).copied().flatten();
+                position.ok_or_else(|| "the first entry that it kept is not on the active path".to_owned())
+            });
+            reader.compaction(value, line, Some(kept), out);
         } else {
             reader.entry(value, line, out);
         }
     }
     out.finish_draft(reader.draft);
 }
+
+/// Where the kept part of a compaction begins, or why that is not known; nothing for a message that only repeats a summary.
+type FirstKept = Option<Result<usize, String>>;
 
 /// Builds the session entry by entry.
 struct Reader {
@@ -210,7 +214,8 @@ impl Reader {
         if let Some(model) = model {
             self.draft.model = Some(model.to_owned());
         }
-        self.push(Role::Assistant, parts, usage(&message), line);
+        let usage = message.get("usage").and_then(|told| out.told(line, usage(told)).flatten());
+        self.push(Role::Assistant, parts, usage, line);
     }
 
     /// The file lists beside a summary.
@@ -239,11 +244,12 @@ impl Reader {
         reader.draft.messages
     }
 
-    /// Sets a summary aside, or begins the conversation with it when it is the first thing.
-    fn compaction(&mut self, mut value: Value, line: u32, first_kept: Option<usize>, out: &mut Sink) {
-        let retained = match take(&mut value, "retainedTail") {
-            Value::Array(tail) => Some(self.retained(tail, line)),
-            _ => None,
+    /// Sets a summary aside, with the position of the first message that stayed where an entry of the log says one; or begins the conversation with it when it is the first thing.
+    fn compaction(&mut self, mut value: Value, line: u32, first_kept: FirstKept, out: &mut Sink) {
+        let (retained, odd) = match take(&mut value, "retainedTail") {
+            Value::Array(tail) => (Some(self.retained(tail, line)), None),
+            Value::Null => (None, None),
+            other => (None, Some(format!("retainedTail is {}, no list", brief(&other)))),
         };
         let summary = Some(take_text(&mut value, "summary")).filter(|summary| !summary.trim().is_empty());
         let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
@@ -262,30 +268,38 @@ impl Reader {
                 Message { role: Role::User, parts: vec![part], line, cwd, usage: None, lines: Vec::new() };
             self.draft.messages.insert(0, message);
             self.draft.messages.extend(retained.into_iter().flatten());
-            let text = "the log begins with a compaction; what it summarises is not in it";
-            out.note(line, "starts-compacted", Severity::Note, text);
             return;
         }
         let end = self.draft.messages.len();
-        let kept = match retained {
-            Some(retained) => {
-                let (kept, unknown) = self.known.find(&self.draft.messages, &retained);
-                if unknown > 0 {
+        let mut unknown = odd;
+        let kept = match (retained, first_kept) {
+            (Some(retained), _) => {
+                let (kept, strange) = self.known.find(&self.draft.messages, &retained);
+                if strange > 0 {
                     let text = "a compaction kept messages that stand nowhere before it, left out";
                     out.note(line, "unknown-retained", Severity::Note, text);
                 }
                 kept
             }
-            None => (first_kept.unwrap_or(end)..end).map(MessageIdx::new).collect(),
+            (None, Some(Ok(first))) => (first..end).map(MessageIdx::new).collect(),
+            (None, Some(Err(cause))) => {
+                unknown.get_or_insert(cause);
+                Vec::new()
+            }
+            (None, None) => Vec::new(),
         };
-        self.draft.recorded.push(Recorded {
+        let mut recorded = Recorded {
             kept,
             line,
             summary,
             lists: value.get("details").and_then(|details| self.lists(details)),
-            tokens_before: number(&value, "tokensBefore").filter(|tokens| *tokens > 0),
+            tokens_before: out.told(line, json::tokens(&value, "tokensBefore")).flatten(),
             ..Recorded::at(MessageIdx::new(end))
-        });
+        };
+        if let Some(cause) = unknown {
+            out.kept_unknown(&mut recorded, &cause);
+        }
+        self.draft.recorded.push(recorded);
     }
 }
 
@@ -374,12 +388,11 @@ fn result(mut message: Value) -> ToolResult {
 }
 
 /// Usage of a reply; `None` when nothing was reported. The input excludes what came from or went to the cache.
-fn usage(message: &Value) -> Option<Usage> {
-    let usage = message.get("usage")?;
-    let count = |key: &str| number(usage, key).unwrap_or(0);
-    let (cache_read, cache_write, output) = (count("cacheRead"), count("cacheWrite"), count("output"));
-    let input = count("input").saturating_add(cache_read).saturating_add(cache_write);
-    (input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output })
+fn usage(usage: &Value) -> Result<Option<Usage>, String> {
+    let [fresh, cache_read, cache_write, output] =
+        counts(usage, ["input", "cacheRead", "cacheWrite", "output"])?;
+    let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
+    Ok((input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output }))
 }
 
 /// A command that the user ran and its output, as text for the model.

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 
 use super::links::{self, Draft};
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::transcript::{RawCounts, Transcript};
+use crate::transcript::{RawCounts, Recorded, Transcript};
 
 /// Diagnostics named one by one per code; further ones are counted.
 const PER_CODE: usize = 20;
@@ -53,6 +53,23 @@ impl Sink {
     /// A damaged record: each is named with its line, up to 20 per code, then counted.
     pub(super) fn damage(&mut self, line: u32, code: &'static str, text: impl Into<String>) {
         self.add(line, line, code, Severity::Damage, text.into());
+    }
+
+    /// Counts of tokens as the log tells them; where they cannot be ones it is noted, and they are taken as not given.
+    pub(super) fn told<T>(&mut self, line: u32, counts: Result<T, String>) -> Option<T> {
+        counts.map_err(|text| self.note(line, "bad-tokens", Severity::Note, text)).ok()
+    }
+
+    /// The log does not tell which messages a recorded compaction kept: what its summary had to hold cannot be known then, so it
+    /// is counted and not scored.
+    pub(super) fn kept_unknown(&mut self, recorded: &mut Recorded, cause: &str) {
+        recorded.kept.clear();
+        recorded.clipped.clear();
+        recorded.kept_unknown = true;
+        let text = format!(
+            "{cause}: which messages the compaction kept is not known; it is counted, its summary not scored"
+        );
+        self.damage(recorded.line, "kept-unknown", text);
     }
 
     /// Links a draft and keeps the transcript, if anything is left of it.

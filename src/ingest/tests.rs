@@ -167,6 +167,45 @@ fn what_is_no_log_says_what_it_is() {
     }
 }
 
+/// Each format in a log of each other: the second one is named as damage, and nothing of it is read.
+#[test]
+fn records_of_another_format_are_named() {
+    let logs = [
+        (
+            "claude-code",
+            r#"{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}"#,
+        ),
+        (
+            "codex",
+            r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}"#,
+        ),
+        ("pi", r#"{"type":"message","id":"a","parentId":null,"message":{"role":"user","content":"hi"}}"#),
+        ("chat messages", r#"{"role":"user","content":"hi"}"#),
+    ];
+    for (own, first) in &logs[..3] {
+        for (other, second) in logs.iter().filter(|(other, _)| other != own) {
+            // An enveloped message of the bare era of Codex has no type, like a message of a chat.
+            if (*own, *other) == ("codex", "chat messages") {
+                continue;
+            }
+            let text = format!("{first}\n{second}\n{second}\n");
+            let read = ingest(text.as_bytes(), "x.jsonl");
+            assert_eq!(read.format.map(Format::name), Some(*own));
+            let [damage] = read.diagnostics.as_slice() else { panic!("{own} {other}: {read:?}") };
+            assert_eq!((damage.line, damage.code, damage.severity), (2, "foreign-record", Severity::Damage));
+            let names = format!("a record of {other} in a log of {own}; its content is lost: split the file");
+            assert!(damage.text.starts_with(&names) && damage.text.contains("2 times"), "{damage}");
+            assert_eq!((read.sessions.len(), read.sessions[0].messages.len(), read.raw.messages), (1, 1, 1));
+        }
+        // A type that nobody knows is only noted.
+        let read = ingest(
+            format!("{first}\n{{\"type\":\"widget\",\"id\":\"w\",\"uuid\":\"w\"}}").as_bytes(),
+            "x.jsonl",
+        );
+        assert!(read.diagnostics.iter().all(|it| it.severity == Severity::Note), "{own}: {read:?}");
+    }
+}
+
 /// Pieces that logs are made of, to be strung together at random.
 fn piece() -> impl Strategy<Value = String> {
     let pieces = [

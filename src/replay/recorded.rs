@@ -14,7 +14,7 @@ use crate::tokens::MESSAGE_OVERHEAD;
 use crate::transcript::{MessageIdx, Recorded, Role};
 
 /// The recorded compactions of a session as a replay at a window. A compaction whose summary the log does not show has no
-/// generated text.
+/// generated text, nor has one of which it cannot be known what it kept: what its summary had to hold is not known then.
 pub fn recorded(prepared: &Prepared<'_>, window: u64) -> Replay {
     let transcript = prepared.view.transcript;
     let (overhead, overhead_source) = prepared.terrain.overhead(&Profile::standard());
@@ -44,7 +44,8 @@ impl Walk<'_> {
     fn cycle(&mut self, one: &Recorded) -> CycleTrace {
         let view = &self.prepared.view;
         let end = one.before.get();
-        let generated: Vec<Generated> = one.summary.iter().map(|text| self.generated(text, one)).collect();
+        let summary = one.summary.iter().filter(|_| !one.kept_unknown);
+        let generated: Vec<Generated> = summary.map(|text| self.generated(text, one)).collect();
         let context = self.context(one, &generated);
         let tokens: u64 = context
             .entries

@@ -10,6 +10,7 @@ use crate::results::RunOutput;
 use crate::results::files::write_csv;
 use crate::stats::MIN_SESSIONS;
 use serde_json::json;
+use std::collections::HashMap;
 use std::io;
 
 /// Classes and groups shown, with what people call them.
@@ -83,7 +84,7 @@ fn title(page: &mut Page, output: &RunOutput, aggregate: &Aggregate) {
     page.styled(
         BOLD,
         &format!(
-            "{}, {}: {} in {}; of their summaries {} can be read, {} cannot",
+            "{}, {}: {} in {}; of their summaries {} can be scored, {} cannot",
             count(output.manifest.files, "file"),
             count(output.manifest.sessions, "session"),
             count(compactions, "recorded compaction"),
@@ -124,7 +125,7 @@ fn block(page: &mut Page, agent: &AfterRow, aggregate: &Aggregate, horizon: u64)
         rounds(page, &rows);
     } else {
         page.prose(
-            "No summary can be read (encrypted, or not in the log): nothing is counted as kept or lost.",
+            "No summary can be scored (encrypted, not in the log, or what was kept beside it is not known): nothing is counted as kept or lost.",
         );
     }
     next(page, agent, horizon);
@@ -272,6 +273,11 @@ fn next(page: &mut Page, agent: &AfterRow, horizon: u64) {
 
 /// Sessions that hold no compaction, counted by file.
 fn without(page: &mut Page, output: &RunOutput) {
+    list(page, "No compaction recorded", &uncompacted(output));
+}
+
+/// Files with sessions that hold no compaction that could be scored: how many, and why where the log tells.
+pub fn uncompacted(output: &RunOutput) -> Vec<String> {
     let mut files: Vec<(&str, u64)> = Vec::new();
     for row in output.sessions.iter().filter(|row| row.recorded_compactions == 0 && row.error.is_empty()) {
         match files.last_mut() {
@@ -279,9 +285,16 @@ fn without(page: &mut Page, output: &RunOutput) {
             _ => files.push((&row.source, 1)),
         }
     }
-    let lines: Vec<String> =
-        files.iter().map(|(source, n)| format!("{}: {}", sanitize(source), count(*n, "session"))).collect();
-    list(page, "No compaction recorded", &lines);
+    let problems = output.manifest.problems.iter().filter(|problem| problem.code == "starts-compacted");
+    let begun: HashMap<&str, u64> = problems.map(|it| (it.source.as_str(), it.line)).collect();
+    let why = |source: &str| match begun.get(source) {
+        Some(line) => format!("; the log begins with its summary (line {line}), no message before it"),
+        None => String::new(),
+    };
+    files
+        .iter()
+        .map(|(source, n)| format!("{}: {}{}", sanitize(source), count(*n, "session"), why(source)))
+        .collect()
 }
 
 #[cfg(test)]

@@ -131,7 +131,7 @@ fn head(page: &mut Page, shown: &Shown) {
     }
     let limit = shown.budget.map(|budget| format!(" of at most {}", thousands(budget))).unwrap_or_default();
     let generated = if shown.opaque {
-        "a summary that the log does not show".to_owned()
+        "a summary that the log does not show, or not what was kept beside it".to_owned()
     } else {
         format!("summary {}{limit}", thousands(shown.tokens_summary))
     };

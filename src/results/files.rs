@@ -3,7 +3,8 @@
 //! Separate from the schema because it is the only part that touches the disk. `run.json` goes first when an older run
 //! is replaced and comes last when the new one is written, so a directory with a `run.json` is complete. Bytes depend
 //! on the rows alone: `\n` line ends, `.` decimals, at most 6 of them, empty fields for missing values. Text cells that
-//! a spreadsheet would run as a formula get a leading `'`, which reading takes away again.
+//! a spreadsheet would run as a formula get a leading `'`, which reading takes away again; control characters in them (raw
+//! escapes from a log) are replaced for good.
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
 use super::{
@@ -249,9 +250,15 @@ fn cell(value: Value) -> String {
             Some(float) if number.is_f64() => decimal(float),
             _ => number.to_string(),
         },
-        Value::String(text) => defuse(text),
+        Value::String(text) => defuse(plain(text)),
         nested @ (Value::Array(_) | Value::Object(_)) => nested.to_string(),
     }
+}
+
+/// Text without what could drive a terminal: control characters become U+FFFD, save the line ends and tabs that texts are made of.
+fn plain(text: String) -> String {
+    let drives = |c: char| c.is_control() && !matches!(c, '\n' | '\r' | '\t');
+    if text.contains(drives) { text.replace(drives, "\u{fffd}") } else { text }
 }
 
 /// True for text that a spreadsheet would run, also behind the quotes that make it harmless.

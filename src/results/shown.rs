@@ -102,7 +102,7 @@ pub struct Shown {
     pub tokens_summary: u64,
     /// Limit for them.
     pub budget: Option<u64>,
-    /// The log does not show the summary.
+    /// The log does not show the summary, or not which messages were kept.
     pub opaque: bool,
     /// Generated texts: one, or two after a split turn.
     pub summary: Vec<String>,

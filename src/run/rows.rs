@@ -189,7 +189,9 @@ impl Scene<'_> {
                 None if trace.cut.cut <= trace.cut.from => {
                     "no message can leave: one unit alone fills the window".to_owned()
                 }
-                None if opaque => "the log does not show the summary".to_owned(),
+                None if opaque => {
+                    "the log does not show the summary, or not which messages were kept".to_owned()
+                }
                 None => format!("a budget of {} tokens holds no text", budget.unwrap_or(0)),
             },
             window: self.frame.window,

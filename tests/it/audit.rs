@@ -75,6 +75,8 @@ fn without_a_compaction_the_way_to_replay_is_told() {
         ran.stderr
     );
     assert!(ran.stderr.contains("compactor replay"), "{}", ran.stderr);
+    let listed = ran.stderr.lines().filter(|line| line.starts_with("no compaction recorded: ")).count();
+    assert_eq!(listed, 2, "the files that hold them: {}", ran.stderr);
     let ran = sandbox.run(&["audit", "absent.jsonl"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("absent.jsonl"), "{}", ran.stderr);
@@ -83,6 +85,77 @@ fn without_a_compaction_the_way_to_replay_is_told() {
     let ran = sandbox.run(&["audit", &none, &one, "absent.jsonl"]);
     assert_eq!(ran.code, 3, "{}", ran.stderr);
     assert!(ran.stdout.contains("No compaction recorded"), "{}", ran.stdout);
+}
+
+/// A log of each format that begins with its only compaction.
+#[test]
+fn a_log_that_begins_with_its_summary_is_named_as_that() {
+    let claude = [
+        r#"{"type":"system","subtype":"compact_boundary","uuid":"a","sessionId":"s","compactMetadata":{"trigger":"auto"}}"#,
+        r#"{"type":"user","isCompactSummary":true,"uuid":"b","parentUuid":"a","sessionId":"s","message":{"role":"user","content":"what was before"}}"#,
+        r#"{"type":"user","uuid":"c","parentUuid":"b","sessionId":"s","message":{"role":"user","content":"go on"}}"#,
+    ];
+    let codex = [
+        r#"{"type":"session_meta","payload":{"id":"s","cwd":"/w"}}"#,
+        r#"{"type":"compacted","payload":{"message":"what was before"}}"#,
+        r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"go on"}]}}"#,
+    ];
+    let pi = [
+        r#"{"type":"session","id":"s","version":3,"cwd":"/w"}"#,
+        r#"{"type":"compaction","id":"a","parentId":null,"summary":"what was before","firstKeptEntryId":"z","tokensBefore":9}"#,
+        r#"{"type":"message","id":"b","parentId":"a","message":{"role":"user","content":"go on"}}"#,
+    ];
+    let one = fixture("pi/v1-linkprobe-timeouts-retries.jsonl");
+    for log in [claude, codex, pi] {
+        let sandbox = Sandbox::new();
+        sandbox.file("begun.jsonl", log.join("\n"));
+        let ran = sandbox.run(&["audit", "begun.jsonl"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        let says = "begun.jsonl: 1 session; the log begins with its summary (line 2), no message before it";
+        assert!(ran.stderr.contains(says) && ran.stderr.contains("compactor replay"), "{}", ran.stderr);
+        // Beside one that was compacted it is listed in the report.
+        let ran = sandbox.run(&["audit", "begun.jsonl", &one]);
+        let flat = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(ran.code == 0 && flat.contains(says), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn a_compaction_that_cannot_be_scored_is_counted_and_named() {
+    let text = std::fs::read_to_string(fixture("pi/v1-linkprobe-timeouts-retries.jsonl")).expect("a fixture");
+    let line = 1 + text.lines().position(|line| line.contains("firstKeptEntryIndex")).expect("a compaction");
+    let digits = regex::Regex::new("\"(firstKeptEntryIndex|tokensBefore)\": ?[0-9]+").expect("a pattern");
+    let sandbox = Sandbox::new();
+    sandbox.file("bad.jsonl", digits.replace_all(&text, "\"$1\":1e300").into_owned());
+    let ran = sandbox.run(&["audit", "bad.jsonl", "--out", "out"]);
+    assert!(ran.stdout.contains("of their summaries 0 can be scored, 1"), "{}", ran.stdout);
+    assert!(
+        ran.stderr.contains(&format!("bad.jsonl:{line}: firstKeptEntryIndex is 1e+300, no position: ")),
+        "{}",
+        ran.stderr
+    );
+    let audits = rows(&sandbox, "out/audit.csv");
+    let columns = ["opaque", "messages_kept", "recorded_before"].map(|column| audits[0][column].as_str());
+    assert_eq!(columns, ["true", "", ""]);
+}
+
+/// How often the agent brought a fact up can be told from the rows of the facts, also behind a summary that cannot be read.
+#[test]
+fn used_facts_of_an_audit_add_up() {
+    let sandbox = Sandbox::new();
+    let ran = sandbox.run(&["audit", &fixture(""), "--out", "out", "--log-facts"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let facts = rows(&sandbox, "out/facts.csv");
+    for audit in rows(&sandbox, "out/audit.csv") {
+        let gone = |location: &str| ["summary", "lost", "opaque"].contains(&location);
+        let used = facts.iter().filter(|fact| {
+            fact["session"] == audit["session"]
+                && fact["cycle"] == audit["cycle"]
+                && fact["need"] == "used"
+                && gone(&fact["location"])
+        });
+        assert_eq!(used.count().to_string(), audit["used"], "{audit:?}");
+    }
 }
 
 /// A fact row and a shown fact, in what they share.

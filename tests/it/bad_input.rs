@@ -112,6 +112,28 @@ fn usage_mistakes_name_what_would_be_right() {
 }
 
 #[test]
+fn a_recorded_compaction_takes_no_setting_of_a_replay() {
+    let log = fixture("claude-code/retry-after-and-scheduler-rename.jsonl");
+    for setting in [
+        &["--window", "64k"][..],
+        &["--cycles", "5"],
+        &["--mode", "repeat"],
+        &["--schedule", "locked"],
+        &["--summary-tokens", "900"],
+        &["--profile", "standard"],
+    ] {
+        let arguments = [&["show", &log, "-s", "recorded"], setting].concat();
+        check_refused(
+            &arguments,
+            &["'--strategy recorded' cannot be used with", setting[0], "leave them out"],
+        );
+    }
+    let both = ["show", &log, "-s", "recorded", "--mode", "grow", "--window", "64k"];
+    check_refused(&both, &["'--window', '--mode'"]);
+    assert_eq!(Sandbox::new().run(&["show", &log, "-s", "recorded", "--all", "-k", "1"]).code, 0);
+}
+
+#[test]
 fn a_profile_with_a_mistake_names_the_line() {
     let sandbox = Sandbox::new();
     sandbox

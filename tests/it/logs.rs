@@ -64,6 +64,11 @@ pub(crate) fn compaction(summary: &str, first_kept: usize) -> Value {
     json!({"type": "compaction", "summary": summary, "firstKeptEntryId": format!("e{first_kept}"), "tokensBefore": 900})
 }
 
+/// A compaction that keeps nothing (pi).
+pub(crate) fn whole_compaction(summary: &str) -> Value {
+    json!({"type": "compaction", "summary": summary, "retainedTail": [], "tokensBefore": 900})
+}
+
 /// A Codex rollout with a header in front.
 pub(crate) fn codex(records: &[Value]) -> String {
     let header =

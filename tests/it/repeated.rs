@@ -3,7 +3,7 @@
 use crate::logs::{
     agent, auditing, call, claude, claude_agent, claude_compaction, claude_user, codes, codex,
     codex_compacted, codex_message, codex_says, compacted, compaction, done, long_work, measure, pi,
-    recorded_in, replaying, sent, session, step, summaries, user, window,
+    recorded_in, replaying, sent, session, step, summaries, user, whole_compaction, window,
 };
 use crate::support::Sandbox;
 use compactor::aggregate::aggregate;
@@ -483,7 +483,7 @@ fn a_recorded_summary_of_blanks_is_one_that_the_log_does_not_show() {
         claude(&records)
     };
     let pi_log =
-        pi(&[user("Set `retry_limit` to 7"), agent("It is set."), compaction(" \n ", 9), user("Go on")]);
+        pi(&[user("Set `retry_limit` to 7"), agent("It is set."), whole_compaction(" \n "), user("Go on")]);
     let codex_log = codex(&[
         codex_says("user", "Set `retry_limit` to 7"),
         codex_says("assistant", "It is set."),

@@ -1,7 +1,8 @@
 //! Is the measure valid: what counts as kept, what is no success, what may be told apart, what can be gamed.
 
 use crate::logs::{
-    agent, auditing, call, compaction, done, long_work, measure, pi, replaying, session, step, user, window,
+    agent, auditing, call, compaction, done, long_work, measure, pi, replaying, session, step, user,
+    whole_compaction, window,
 };
 use crate::support::{Sandbox, fixture};
 use compactor::context::{Context, Entry};
@@ -181,7 +182,7 @@ fn a_recorded_copy_of_everything_keeps_all_and_counts_for_nothing() {
     let copy: Vec<String> =
         (0..4).map(|n| format!("User: Set `limit_{n}` to {}\nAgent: It is set.", n + 3)).collect();
     let mut entries = talk;
-    entries.push(compaction(&format!("A summary of all that was said:\n{}", copy.join("\n")), 9));
+    entries.push(whole_compaction(&format!("A summary of all that was said:\n{}", copy.join("\n"))));
     entries.push(user("Go on"));
     let output = measure(&[pi(&entries)], &auditing(), &Extractive);
     let row = &output.cycles[0];
@@ -248,7 +249,7 @@ fn an_old_value_without_the_new_one_is_stale_and_a_reversed_rule_is_not_kept() {
             agent("`retry_limit` is 3 now."),
             user("Set `retry_limit` to 9 instead"),
             agent("`retry_limit` is 9 now."),
-            compaction(summary, 9),
+            whole_compaction(summary),
             user("Go on"),
         ]
     };
@@ -283,7 +284,7 @@ fn evidence_is_shown_where_only_the_heading_makes_it_one() {
     let log = [
         user(rule),
         agent("Noted."),
-        compaction("## Never\n- use CASCADE in migrations/0007.sql\n", 9),
+        whole_compaction("## Never\n- use CASCADE in migrations/0007.sql\n"),
         user("Go on"),
     ];
     let sandbox = Sandbox::new();

@@ -1,5 +1,6 @@
 use serde_json::{Value, json};
 
+use crate::diagnostic::Severity;
 use crate::ingest::sketch::{check as check_text, check_odd_values, codes};
 use crate::ingest::{Ingested, ingest};
 use crate::transcript::{MessageIdx, Origin, Role, Transcript, Usage};
@@ -306,6 +307,190 @@ fn what_the_user_did_not_type_is_injected() {
     );
 }
 
+/// A record of the queue.
+fn queue(operation: &str, content: Option<&str>) -> String {
+    let mut record = json!({"type": "queue-operation", "operation": operation, "sessionId": "s-1"});
+    if let Some(content) = content {
+        record["content"] = json!(content);
+    }
+    record.to_string()
+}
+
+#[test]
+fn a_queued_message_is_read_where_the_agent_got_it() {
+    let text = [
+        lines(&["a<- user go", "b<a call r1 t1"]),
+        queue("enqueue", Some("never touch the lock file")),
+        queue("enqueue", Some("{\"task_id\":\"b1\",\"description\":\"server\"}")),
+        // The older form has no text here, and stands in front of the result that goes with it.
+        queue("remove", None),
+        lines(&["c<b done t1 x", "d<c say r2 right"]),
+        queue("enqueue", Some("and the docs")),
+        queue("remove", Some("and the docs")),
+    ]
+    .join("\n");
+    let (session, read) = check_text(
+        &text,
+        &[
+            "U \"go\"",
+            "A Bash#t1",
+            "T t1=ok \"x\"",
+            "U \"never touch the lock file\"",
+            "A \"right\"",
+            "U \"and the docs\"",
+        ],
+    );
+    assert_eq!(session.messages[3].line, 3, "the line that holds the words");
+    assert!(session.messages[3].is_user_request());
+    assert_eq!(read.raw.messages, 4, "raw counts are of message records");
+    assert_eq!(codes(&read), [""; 0]);
+}
+
+#[test]
+fn a_queued_message_stands_in_front_of_the_compaction_that_came_first() {
+    let text = [
+        lines(&["a<- user go", "b<a call r1 t1"]),
+        queue("enqueue", Some("use tabs")),
+        queue("remove", None),
+        lines(&["c<b done t1 x", "d<- boundary c", "e<d summary they said: use tabs", "f<e say r2 y"]),
+    ]
+    .join("\n");
+    let (session, _) =
+        check_text(&text, &["U \"go\"", "A Bash#t1", "T t1=ok \"x\"", "U \"use tabs\"", "A \"y\""]);
+    assert_eq!(session.recorded[0].before, MessageIdx(4));
+}
+
+#[test]
+fn a_queued_message_is_read_once_and_only_if_the_agent_got_it() {
+    let attached =
+        r#"c<b attach {"type":"queued_command","prompt":"in an attachment","commandMode":"prompt"}"#;
+    let text = [
+        lines(&["a<- user same words", "b<a say r1 x"]),
+        queue("enqueue", Some("in an attachment")),
+        queue("remove", Some("in an attachment")),
+        lines(&[attached]),
+        queue("enqueue", Some("one of two")),
+        queue("enqueue", Some("two of two")),
+        queue("dequeue", None),
+        queue("dequeue", None),
+        lines(&["d<c user one of two\ntwo of two", "e<d say r2 y"]),
+        queue("enqueue", Some("taken back")),
+        queue("popAll", Some("taken back")),
+        queue("enqueue", Some("/model")),
+        queue("dequeue", None),
+        queue("enqueue", Some("<task-notification>done</task-notification>")),
+        queue("remove", None),
+        queue("enqueue", Some("same words")),
+        queue("remove", None),
+        lines(&["f<e say r3 z"]),
+        queue("enqueue", Some("typed as the session ended")),
+    ]
+    .join("\n");
+    let (_, read) = check_text(
+        &text,
+        &[
+            "U \"same words\"",
+            "A \"x\"",
+            "U \"in an attachment\"",
+            "U \"one of two\\ntwo of two\"",
+            "A \"y\"",
+            "U \"same words\"",
+            "A \"z\"",
+        ],
+    );
+    assert_eq!(codes(&read), ["queued-message"]);
+}
+
+/// A compaction whose metadata has something odd in it: the codes, and whether it is known what was kept.
+fn check_metadata(metadata: &Value, kept: &[u32], known: bool, expected: &[&str]) {
+    let mut boundary = record("d<- boundary c");
+    boundary["compactMetadata"] = metadata.clone();
+    let text = format!(
+        "{}\n{boundary}\n{}",
+        lines(&["a<- user go", "b<a say r1 x", "p<b progress", "c<p user on"]),
+        lines(&["e<d summary s", "f<e say r2 y"])
+    );
+    let (session, read) = check_text(&text, &["U \"go\"", "A \"x\"", "U \"on\"", "A \"y\""]);
+    let recorded = &session.recorded[0];
+    let found: Vec<u32> = recorded.kept.iter().map(|at| at.0).collect();
+    assert_eq!((found.as_slice(), !recorded.kept_unknown), (kept, known), "{metadata}");
+    assert_eq!(codes(&read), expected, "{metadata}");
+    let damaged = read.diagnostics.iter().filter(|it| it.code == "kept-unknown");
+    for damage in damaged {
+        assert_eq!(damage.severity, Severity::Damage);
+        assert!(damage.line == 5 && damage.text.contains("not scored"), "{damage}");
+    }
+}
+
+#[test]
+fn what_a_compaction_kept_is_found_or_said_to_be_unknown() {
+    let segment =
+        |head: Value, tail: Value| json!({"preservedSegment": {"headUuid": head, "tailUuid": tail}});
+    let listed = |uuids: Value| json!({"preservedMessages": {"uuids": uuids}});
+    for (metadata, kept) in [
+        (json!({}), &[][..]),
+        (Value::Null, &[]),
+        (json!({"preservedSegment": null, "preservedMessages": null}), &[]),
+        (segment(json!("b"), json!("c")), &[1, 2]),
+        (segment(json!("b"), Value::Null), &[1, 2]),
+        (segment(json!("p"), json!("c")), &[2]),
+        (listed(json!(["b"])), &[1]),
+        (listed(json!([])), &[]),
+    ] {
+        check_metadata(&metadata, kept, true, &[]);
+    }
+    for metadata in [
+        segment(json!("gone"), json!("c")),
+        segment(json!("b"), json!("gone")),
+        segment(json!("f"), json!("f")),
+        segment(json!(7), json!("c")),
+        listed(json!(["b", "gone"])),
+        listed(json!(["b", 7])),
+        listed(json!("b")),
+        json!({"preservedSegment": "b"}),
+        json!({"preservedMessages": [1]}),
+        json!("odd"),
+        json!([]),
+    ] {
+        check_metadata(&metadata, &[], false, &["kept-unknown"]);
+    }
+}
+
+#[test]
+fn counts_of_tokens_that_cannot_be_are_not_given() {
+    for (odd, told) in [
+        (json!(155_000), Some(155_000)),
+        (json!(155_000.7), Some(155_000)),
+        (json!(0), None),
+        (Value::Null, None),
+    ] {
+        check_tokens(&odd, told, &[]);
+    }
+    let odd =
+        [json!(1e300), json!(1u64 << 63), json!(-5), json!("NaN"), json!("155000"), json!([]), json!(true)];
+    for odd in odd {
+        check_tokens(&odd, None, &["bad-tokens"]);
+    }
+}
+
+fn check_tokens(tokens: &Value, told: Option<u64>, expected: &[&str]) {
+    let mut boundary = record("c<- boundary b");
+    boundary["compactMetadata"]["preTokens"] = tokens.clone();
+    let text =
+        format!("{}\n{boundary}\n{}", lines(&["a<- user go", "b<a say r1 x"]), lines(&["d<c say r2 y"]));
+    let (session, read) = check_text(&text, &["U \"go\"", "A \"x\"", "A \"y\""]);
+    assert_eq!(session.recorded[0].tokens_before, told, "{tokens}");
+    assert_eq!(codes(&read), expected, "{tokens}");
+    // The usage of a reply is held to the same.
+    let mut reply = record("b<a say r1 x");
+    reply["message"]["usage"] = json!({"input_tokens": tokens, "output_tokens": 3});
+    let (session, read) =
+        check_text(&format!("{}\n{reply}", lines(&["a<- user go"])), &["U \"go\"", "A \"x\""]);
+    let usage = session.messages[1].usage;
+    assert_eq!(usage.map(|usage| usage.input), if expected.is_empty() { told.or(Some(0)) } else { None });
+    assert_eq!(codes(&read), expected, "{tokens}");
+}
+
 #[test]
 fn failures_are_flagged_in_these_logs() {
     let mut quiet = record("d<c done t2 error: in the output of a command that worked");
@@ -372,4 +557,18 @@ fn any_field_may_be_anything() {
         r#"f<e attach {"type":"queued_command","prompt":"p","origin":{"kind":"human"}}"#,
         "g<f say r2 y",
     ]));
+    let mut boundary = record("c<- boundary b");
+    boundary["compactMetadata"]["preservedSegment"] = json!({"headUuid": "b", "tailUuid": "b"});
+    boundary["compactMetadata"]["preservedMessages"] = json!({"uuids": ["b"]});
+    check_odd_values(
+        &[
+            lines(&["a<- user go"]),
+            queue("enqueue", Some("and on")),
+            lines(&["b<a say r1 x"]),
+            boundary.to_string(),
+            queue("remove", Some("and on")),
+            lines(&["d<c say r2 y"]),
+        ]
+        .join("\n"),
+    );
 }

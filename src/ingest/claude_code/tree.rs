@@ -5,7 +5,7 @@
 //! * a parent that is not in the file (dangling, or across a compaction boundary) is replaced by the record before, of
 //!   the same session where there is one; so paths cross compactions;
 //! * the path is what leads from the root to the last record. Parallel tool calls fork the chain without being
-//!   rewinds: lines of a reply that is on the path, results of its calls, and attachments behind them belong to it;
+//!   rewinds: lines of a reply that is on the path, results of its calls, and attachments and queued messages behind them belong to it;
 //! * everything else beside the path was rewound by the user and is left out, with a note;
 //! * roots of other sessions are conversations of their own; a second root of the same session is a rewind to the start,
 //!   unless the file ties nothing together (replies without parents), which makes it a plain sequence.
@@ -51,7 +51,7 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
     admit_siblings(&nodes, &parents, &mut keys, on_path, calls);
     let (mut abandoned, mut first) = (0u64, 0);
     for (node, _) in nodes.iter().zip(&keys).filter(|(_, key)| key.is_none()) {
-        if matches!(node.kind, Kind::User | Kind::Assistant) {
+        if matches!(node.kind, Kind::User | Kind::Assistant | Kind::Queued { .. }) {
             abandoned += 1;
             first = if first == 0 { node.line } else { first };
         }
@@ -168,7 +168,9 @@ fn admit_siblings<'a>(
             Kind::User if node.result_ids().next().is_some() => {
                 node.result_ids().any(|id| calls.contains(id))
             }
-            Kind::Attachment | Kind::Chain => parents[index].is_some_and(|parent| keys[parent].is_some()),
+            Kind::Attachment | Kind::Queued { .. } | Kind::Chain => {
+                parents[index].is_some_and(|parent| keys[parent].is_some())
+            }
             Kind::User => node.meta && parents[index].is_some_and(|parent| keys[parent].is_some()),
             Kind::Boundary | Kind::Summary => false,
         };

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::super::json::{number, text};
+use super::super::json::{counts, text};
 use super::{Entry, Kind, item_type};
 use crate::transcript::Usage;
 
@@ -72,7 +72,7 @@ impl Survey {
                 }
                 Kind::Event => match text(payload, "type").unwrap_or_default() {
                     "token_count" => {
-                        if usage(payload, &mut last_total).is_some() {
+                        if let Ok(Some(_)) = usage(payload, &mut last_total) {
                             before += u32::from(std::mem::take(&mut waiting));
                         }
                     }
@@ -124,28 +124,26 @@ fn ended(event: &Value, id: &str) -> Option<(String, Ended)> {
     Some((id.to_owned(), Ended { exit_code, success }))
 }
 
-/// The usage of a token count and the size of the context after the reply, in tokens; `None` when it says nothing
-/// new: no numbers, zeros (sent after a compaction), or the running totals of the one before.
-pub(super) fn usage(event: &Value, last_total: &mut Option<Value>) -> Option<(Usage, u64)> {
-    let info = event.get("info")?;
+/// The usage of a token count and the size of the context after the reply, in tokens; nothing when it says nothing
+/// new: no numbers, zeros (sent after a compaction), or the running totals of the one before. The error says which number
+/// cannot be a count.
+pub(super) fn usage(event: &Value, last_total: &mut Option<Value>) -> Result<Option<(Usage, u64)>, String> {
+    let Some(info) = event.get("info") else { return Ok(None) };
     let last = info.get("last_token_usage").unwrap_or(info);
-    let usage = Usage {
-        // Cached tokens are part of the input here.
-        input: number(last, "input_tokens").unwrap_or(0),
-        cache_read: number(last, "cached_input_tokens").unwrap_or(0),
-        cache_write: number(last, "cache_write_input_tokens").unwrap_or(0),
-        // Reasoning tokens are part of the output.
-        output: number(last, "output_tokens").unwrap_or(0),
-    };
-    if usage.input == 0 && usage.output == 0 {
-        return None;
+    // Cached tokens are part of the input here, reasoning tokens part of the output.
+    let [input, cache_read, cache_write, output, total] = counts(
+        last,
+        ["input_tokens", "cached_input_tokens", "cache_write_input_tokens", "output_tokens", "total_tokens"],
+    )?;
+    if input == 0 && output == 0 {
+        return Ok(None);
     }
     if let Some(total) = info.get("total_token_usage") {
         if last_total.as_ref() == Some(total) {
-            return None;
+            return Ok(None);
         }
         *last_total = Some(total.clone());
     }
-    let context = usage.input.saturating_add(usage.output);
-    Some((usage, number(last, "total_tokens").filter(|total| *total > 0).unwrap_or(context)))
+    let context = if total > 0 { total } else { input.saturating_add(output) };
+    Ok(Some((Usage { input, cache_read, cache_write, output }, context)))
 }

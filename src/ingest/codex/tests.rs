@@ -422,6 +422,53 @@ fn a_replacement_history_tells_what_stays_whole_and_what_was_cut() {
 }
 
 #[test]
+fn a_compaction_record_that_cannot_be_is_counted_and_not_scored() {
+    for (payload, known) in [
+        (r#"{"message":"sum"}"#, true),
+        (r#"{"message":"sum","replacement_history":null}"#, true),
+        (r#"{"message":"sum","replacement_history":[]}"#, true),
+        (r#"{"message":"sum","replacement_history":"x"}"#, false),
+        (r#"{"message":"sum","replacement_history":7}"#, false),
+        (r#"{"message":"sum","replacement_history":{}}"#, false),
+        (r#"{"message":"sum","replacement_history":[{},7]}"#, false),
+        (r#"{"message":7,"replacement_history":[]}"#, false),
+        ("null", false),
+        (r#""x""#, false),
+    ] {
+        let text = [script(&["user go", "reply on it"]), envelope("compacted", payload)].join("\n");
+        let (session, read) = read_one(&text);
+        assert_eq!(session.recorded.len(), 1, "{payload}");
+        assert_eq!(session.recorded[0].kept_unknown, !known, "{payload}");
+        let expected: &[&str] = if known { &[] } else { &["kept-unknown"] };
+        assert_eq!(codes(&read), expected, "{payload}");
+        // The same as the first record of a log: nothing to score, and what it left is lost.
+        let text = [envelope("compacted", payload), script(&["user go", "reply on it"])].join("\n");
+        let (session, read) = read_one(&text);
+        assert!(session.starts_compacted && session.recorded.is_empty(), "{payload}");
+        assert_eq!(codes(&read).contains(&"bad-record"), !known, "{payload}");
+    }
+}
+
+#[test]
+fn token_counts_that_cannot_be_are_not_given() {
+    for (tokens, told) in
+        [("77", Some(77)), ("1e300", None), ("9223372036854775808", None), ("-1", None), (r#""NaN""#, None)]
+    {
+        let usage = format!(r#"{{"input_tokens":{tokens},"output_tokens":0}}"#);
+        let count = format!(r#"{{"type":"token_count","info":{{"last_token_usage":{usage}}}}}"#);
+        let text = [
+            script(&["user go", "reply on it"]),
+            envelope(EVENT, &count),
+            envelope("compacted", r#"{"message":"sum"}"#),
+        ];
+        let (session, read) = read_one(&text.join("\n"));
+        assert_eq!(session.recorded[0].tokens_before, told, "{tokens}");
+        let expected: &[&str] = if told.is_some() { &[] } else { &["bad-tokens"] };
+        assert_eq!(codes(&read), expected, "{tokens}");
+    }
+}
+
+#[test]
 fn a_summary_that_is_logged_as_a_message_too_is_none() {
     let (session, read) = check(
         &script(&[

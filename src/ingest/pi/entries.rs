@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 use serde_json::Value;
 
-use super::super::json::{take_text, text};
+use super::super::json::{brief, take_text, text};
 use super::super::lines::Record;
 use super::super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -106,14 +106,40 @@ impl Tree {
         Some((entry.line, entry.value.take()?))
     }
 
-    /// The first entry that a compaction keeps, where it names one that exists: by id, or in version 1 by its position
-    /// in the file, the header being 0.
-    pub(super) fn first_kept(&self, compaction: &Value) -> Option<usize> {
-        if let Some(id) = text(compaction, "firstKeptEntryId") {
-            return self.by_id.get(id).copied();
-        }
-        let position = compaction.get("firstKeptEntryIndex")?.as_u64()?;
-        let at = self.entries.partition_point(|entry| entry.ordinal < position);
-        (at < self.entries.len()).then_some(at)
+    /// The first entry that the compaction at `place` keeps: by id, or in version 1 by its position in the file, the header
+    /// being 0. One that is not in front of it keeps nothing there: the compaction itself is given. The error says why
+    /// none can be told.
+    pub(super) fn first_kept(
+        &self,
+        compaction: &Value,
+        place: usize,
+        out: &mut Sink,
+    ) -> Result<usize, String> {
+        let (named, at) = match (compaction.get("firstKeptEntryId"), compaction.get("firstKeptEntryIndex")) {
+            (Some(Value::String(id)), _) => (format!("firstKeptEntryId {id:?}"), self.by_id.get(id).copied()),
+            (None | Some(Value::Null), Some(index)) if index.is_u64() => {
+                let at =
+                    index.as_u64().map(|position| self.entries.partition_point(|it| it.ordinal < position));
+                (format!("firstKeptEntryIndex {index}"), at.filter(|at| *at < self.entries.len()))
+            }
+            (None | Some(Value::Null), None | Some(Value::Null)) => {
+                return Err("a compaction without the first entry that it kept".to_owned());
+            }
+            (None | Some(Value::Null), Some(odd)) => {
+                return Err(format!("firstKeptEntryIndex is {}, no position", brief(odd)));
+            }
+            (Some(odd), _) => return Err(format!("firstKeptEntryId is {}, no id", brief(odd))),
+        };
+        let place_of = match at {
+            None => return Err(format!("{named} is no entry of the log")),
+            Some(at) if at < place => return Ok(at),
+            Some(at) if at == place => "is the compaction itself",
+            Some(_) => "stands behind the compaction",
+        };
+        let line = self.entries.get(place).map_or(0, |entry| entry.line);
+        let text =
+            format!("{named} {place_of}: nothing in front of it counts as kept, which is how pi reads it");
+        out.damage(line, "kept-nothing", text);
+        Ok(place)
     }
 }

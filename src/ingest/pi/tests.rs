@@ -1,5 +1,6 @@
 use super::super::ingest;
 use super::super::sketch::{check, check_odd_values, codes, read_one};
+use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Usage};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"p-1","timestamp":"t","cwd":"/w"}"#;
@@ -127,6 +128,50 @@ fn a_log_that_begins_with_a_compaction() {
     let (session, read) = check(&tree(&steps), &[r#"U ~"So far: x.""#, r#"U "e""#]);
     assert!(session.starts_compacted);
     assert_eq!((session.recorded.len(), read.raw.compactions), (1, 2));
+}
+
+#[test]
+fn what_a_compaction_kept_is_found_or_said_to_be_unknown() {
+    // The branch that was left is in front of the compaction, and not on its path.
+    let log = |fields: &str| {
+        let compaction = format!(r#"c<r compaction2 ,"summary":"s"{fields}"#);
+        let steps = ["a<- user go", "x<a reply left", "r<a reply on", compaction.as_str(), "b<c user more"];
+        tree(&steps).replace("compaction2", "compaction")
+    };
+    for (fields, kept) in [
+        (r#","firstKeptEntryId":"r""#, Some(1)),
+        (r#","firstKeptEntryId":"a""#, Some(2)),
+        (r#","firstKeptEntryIndex":1"#, Some(2)),
+        (r#","retainedTail":[]"#, Some(0)),
+        (r#","firstKeptEntryId":"gone""#, None),
+        (r#","firstKeptEntryId":"c""#, Some(0)),
+        (r#","firstKeptEntryId":"b""#, Some(0)),
+        (r#","firstKeptEntryId":"x""#, None),
+        (r#","firstKeptEntryId":null"#, None),
+        (r#","firstKeptEntryId":7"#, None),
+        (r#","firstKeptEntryIndex":9"#, None),
+        (r#","firstKeptEntryIndex":-1"#, None),
+        (r#","firstKeptEntryIndex":"1""#, None),
+        (r#","firstKeptEntryId":"r","retainedTail":"x""#, None),
+        ("", None),
+    ] {
+        let (session, read) = read_one(&log(fields));
+        let recorded = &session.recorded[0];
+        assert_eq!((!recorded.kept_unknown).then_some(recorded.kept.len()), kept, "{fields}");
+        assert_eq!(recorded.summary.as_deref(), Some("s"), "{fields}");
+        let damage: Vec<(u32, &str)> = read
+            .diagnostics
+            .iter()
+            .filter(|it| it.severity == Severity::Damage)
+            .map(|it| (it.line, it.code))
+            .collect();
+        let expected = match kept {
+            None => vec![(5, "kept-unknown")],
+            Some(0) if !fields.contains("retainedTail") => vec![(5, "kept-nothing")],
+            Some(_) => vec![],
+        };
+        assert_eq!(damage, expected, "{fields}");
+    }
 }
 
 #[test]

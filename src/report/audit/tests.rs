@@ -39,6 +39,7 @@ fn sample() -> RunOutput {
                 cycle: number,
                 format: agent.to_owned(),
                 opaque,
+                messages_kept: Some(0),
                 trigger: if number == 2 { "manual" } else { "auto" }.to_owned(),
                 recorded_before: Some(167_000),
                 calls: 50,

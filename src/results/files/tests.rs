@@ -144,6 +144,22 @@ fn formulas_are_defused() {
 }
 
 #[test]
+fn control_characters_do_not_reach_a_cell() {
+    for (value, cell) in [
+        ("\u{1b}[31mred\u{7}", "\u{fffd}[31mred\u{fffd}"),
+        ("a\0b\u{7f}c\u{9b}d", "a\u{fffd}b\u{fffd}c\u{fffd}d"),
+        ("\u{1b}=1", "\u{fffd}=1"),
+        ("plain \u{e9}", "plain \u{e9}"),
+    ] {
+        assert!(csv_text(&[fact(value)]).contains(&format!(",{cell},")), "{value:?}");
+    }
+    assert!(
+        csv_text(&[fact("two\nlines\tand more")]).contains("two\nlines\tand more"),
+        "text keeps its lines"
+    );
+}
+
+#[test]
 fn foreign_directories_and_files_are_left_alone() {
     let dir = tempfile::tempdir().unwrap();
     let output = sample::run(1);
