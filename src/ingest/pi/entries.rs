@@ -132,7 +132,10 @@ impl Tree {
         };
         let place_of = match at {
             None => return Err(format!("{named} is no entry of the log")),
-            Some(at) if at < place => return Ok(at),
+            // Version 1 names the position behind the last entry, its own, where nothing stays.
+            Some(at) if at < place || at == place && compaction.get("firstKeptEntryId").is_none() => {
+                return Ok(at);
+            }
             Some(at) if at == place => "is the compaction itself",
             Some(_) => "stands behind the compaction",
         };

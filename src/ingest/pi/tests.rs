@@ -142,6 +142,7 @@ fn what_a_compaction_kept_is_found_or_said_to_be_unknown() {
         (r#","firstKeptEntryId":"r""#, Some(1)),
         (r#","firstKeptEntryId":"a""#, Some(2)),
         (r#","firstKeptEntryIndex":1"#, Some(2)),
+        (r#","firstKeptEntryIndex":4"#, Some(0)),
         (r#","retainedTail":[]"#, Some(0)),
         (r#","firstKeptEntryId":"gone""#, None),
         (r#","firstKeptEntryId":"c""#, Some(0)),
@@ -167,7 +168,7 @@ fn what_a_compaction_kept_is_found_or_said_to_be_unknown() {
             .collect();
         let expected = match kept {
             None => vec![(5, "kept-unknown")],
-            Some(0) if !fields.contains("retainedTail") => vec![(5, "kept-nothing")],
+            Some(0) if fields.contains("firstKeptEntryId") => vec![(5, "kept-nothing")],
             Some(_) => vec![],
         };
         assert_eq!(damage, expected, "{fields}");
