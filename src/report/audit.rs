@@ -113,7 +113,7 @@ fn block(page: &mut Page, agent: &AfterRow, aggregate: &Aggregate, horizon: u64)
         facts.push(format!("summary {} tokens{share}", whole(summary)));
     }
     if agent.opaque > 0 && readable > 0 {
-        facts.push(format!("{} cannot be read", thousands(agent.opaque)));
+        facts.push(format!("{} cannot be scored", thousands(agent.opaque)));
     }
     if let Some(kept) = agent.messages_kept {
         facts.push(format!("{} messages kept", whole(kept)));
