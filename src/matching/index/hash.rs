@@ -2,11 +2,22 @@
 
 use std::num::NonZeroU64;
 
+/// Which bits of a chunk belong to a word, by its length.
+const OF_WORD: [u64; 65] = {
+    let mut masks = [u64::MAX; 65];
+    let mut length = 0;
+    while length < 8 {
+        masks[length] = (1 << (8 * length)) - 1;
+        length += 1;
+    }
+    masks
+};
+
 /// First letters and length of a word or a mark, which tell most words apart.
 #[inline]
 pub(super) fn first_look(chunk: u64, length: usize) -> u64 {
-    let mask = (1_u128 << (8 * length.min(8))) - 1;
-    let hash = ((chunk | FOLD) & mask as u64 ^ length.min(64) as u64).wrapping_mul(SEED);
+    let length = length.min(64);
+    let hash = ((chunk | FOLD) & OF_WORD[length] ^ length as u64).wrapping_mul(SEED);
     hash ^ hash >> 29
 }
 
