@@ -109,8 +109,7 @@ fn quotations(text: &str) -> Vec<&str> {
             open = HEADINGS.iter().any(|words| heading.contains(words));
             continue;
         }
-        let quote = trimmed.strip_prefix("> ").or_else(|| in_marks(item(trimmed)?));
-        if open && let Some(quote) = quote {
+        if open && let Some(quote) = trimmed.strip_prefix("> ").or_else(|| in_marks(item(trimmed)?)) {
             found.push(quote.trim());
         }
     }
@@ -121,12 +120,14 @@ fn quotations(text: &str) -> Vec<&str> {
 /// A line that begins a section: `## x`, `6. x:`, `**x**`, all at the margin.
 fn heading(line: &str) -> Option<&str> {
     let begins = line.starts_with('#') || line.starts_with("**");
-    let numbered = line.split_once(". ").is_some_and(|(number, rest)| {
-        (1..=2).contains(&number.len())
-            && number.bytes().all(|byte| byte.is_ascii_digit())
-            && rest.trim_end().trim_end_matches('*').ends_with(':')
-    });
-    (begins || numbered).then_some(line)
+    let numbered = || {
+        line.split_once(". ").is_some_and(|(number, rest)| {
+            (1..=2).contains(&number.len())
+                && number.bytes().all(|byte| byte.is_ascii_digit())
+                && rest.trim_end().trim_end_matches('*').ends_with(':')
+        })
+    };
+    (begins || line.starts_with(|c: char| c.is_ascii_digit()) && numbered()).then_some(line)
 }
 
 /// The text of a list item.
