@@ -10,6 +10,7 @@ use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::LazyLock;
 
 /// For each operation of a call, whether it happened.
 ///
@@ -105,6 +106,7 @@ fn complaints(result: &str) -> Vec<&str> {
         "Read-only file system",
         "not found",
     ];
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PHRASES).ok());
     const MOST: usize = 64;
     let starts_like_one = |line: &str| {
         let mut words = line.split_whitespace();
@@ -112,7 +114,7 @@ fn complaints(result: &str) -> Vec<&str> {
     };
     lines_with_colon_word(result)
         .filter(|line| line.len() < 600 && starts_like_one(line))
-        .filter(|line| PHRASES.iter().any(|phrase| line.contains(phrase)))
+        .filter(|line| FINDER.as_ref().is_some_and(|phrases| phrases.is_match(line)))
         .take(MOST)
         .collect()
 }
