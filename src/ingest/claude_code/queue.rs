@@ -9,8 +9,9 @@
 //! Not the user's words: what the harness queues for itself (notes on tasks), and commands to the harness (`/model`).
 
 use std::collections::VecDeque;
+use std::hash::BuildHasher as _;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde_json::Value;
 
 use super::{Kind, Node};
@@ -106,8 +107,10 @@ pub(super) fn drop_repeated(nodes: &mut Vec<Node>) {
 struct Records {
     /// Line and text.
     texts: Vec<(u32, String)>,
-    /// Record and message: a record stands for one message of the same words.
-    used: FxHashSet<(usize, String)>,
+    /// Records by how a message in them may begin: a line, or the beginning of what a tag holds.
+    starts: FxHashMap<u64, Vec<usize>>,
+    /// By message, the lines of records that hold it and stand for no other of the same words yet, in order.
+    free: FxHashMap<String, Vec<u32>>,
 }
 
 impl Records {
@@ -120,18 +123,54 @@ impl Records {
             };
             Some((node.line, plain(node.body.get(key)?))).filter(|(_, text)| !text.is_empty())
         };
-        let texts = if wanted { nodes.iter().filter_map(spoken).collect() } else { Vec::new() };
-        Self { texts, used: FxHashSet::default() }
+        Self::new(if wanted { nodes.iter().filter_map(spoken).collect() } else { Vec::new() })
+    }
+
+    fn new(texts: Vec<(u32, String)>) -> Self {
+        let mut starts: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
+        for (at, (_, text)) in texts.iter().enumerate() {
+            let begins = text.match_indices(['\n', '>']).map(|(mark, _)| mark + 1);
+            for begin in std::iter::once(0).chain(begins) {
+                let tagged = begin > 0 && text.as_bytes().get(begin - 1) == Some(&b'>');
+                let known = starts.entry(start(text.get(begin..).unwrap_or(""), tagged)).or_default();
+                if known.last() != Some(&at) {
+                    known.push(at);
+                }
+            }
+        }
+        Self { texts, starts, free: FxHashMap::default() }
     }
 
     /// True when a record behind line `said` holds the message and does not stand for another one.
     fn hold(&mut self, content: &Value, said: u32) -> bool {
         let wanted = plain(content);
-        let holding =
-            self.texts.iter().enumerate().filter(|(_, (line, text))| *line > said && holds(text, &wanted));
-        let free = holding.map(|(at, _)| (at, wanted.clone())).find(|key| !self.used.contains(key));
-        free.is_some_and(|key| self.used.insert(key))
+        let Self { texts, starts, free } = self;
+        let lines = free.entry(wanted).or_insert_with_key(|wanted| {
+            let keys = [start(wanted, false), start(wanted, true)];
+            let mut places: Vec<usize> =
+                keys.iter().filter_map(|key| starts.get(key)).flatten().copied().collect();
+            places.sort_unstable();
+            places.dedup();
+            let found =
+                places.into_iter().filter_map(|at| texts.get(at)).filter(|(_, text)| holds(text, wanted));
+            let mut lines: Vec<u32> = found.map(|(line, _)| *line).collect();
+            lines.sort_unstable();
+            lines
+        });
+        let first = lines.partition_point(|line| *line <= said);
+        let holds = first < lines.len();
+        if holds {
+            lines.remove(first);
+        }
+        holds
     }
+}
+
+/// How a message begins: its first line as far as a tag, of what stands in a tag no more than 64 bytes.
+fn start(text: &str, tagged: bool) -> u64 {
+    let text = if tagged { text.get(..text.floor_char_boundary(64)).unwrap_or("") } else { text };
+    let end = text.find(['\n', '\r', '<']).unwrap_or(text.len());
+    FxBuildHasher.hash_one((tagged, text.get(..end).unwrap_or("")))
 }
 
 /// All text of a content, trimmed.
@@ -177,4 +216,30 @@ fn is_typed(content: &Value) -> bool {
 fn is_command(text: &str) -> bool {
     let word = text.split_whitespace().next().unwrap_or_default();
     word.strip_prefix('/').is_some_and(|name| !name.is_empty() && !name.contains('/'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// The index finds what looking into every text finds.
+        #[test]
+        fn each_record_behind_a_message_holds_it_once(
+            texts in prop::collection::vec("(a|b|\n|<t>|</t>| ){0,8}", 0..6),
+            wanted in "(a|b|<t>)(a|b|\n|<t>| ){0,3}",
+            said in 0_u32..4,
+        ) {
+            let texts: Vec<(u32, String)> =
+                (1..).zip(texts).map(|(line, text)| (line, text.trim().to_owned())).filter(|it| !it.1.is_empty()).collect();
+            let wanted = wanted.trim();
+            let holding = texts.iter().filter(|(line, text)| *line > said && holds(text, wanted)).count();
+            let mut records = Records::new(texts);
+            for _ in 0..holding {
+                prop_assert!(records.hold(&Value::from(wanted), said));
+            }
+            prop_assert!(!records.hold(&Value::from(wanted), said));
+        }
+    }
 }
