@@ -269,12 +269,7 @@ fn usage(usage: &Value) -> Result<Option<Usage>, String> {
         };
         Usage { input, cache_read, cache_write: 0, output }
     } else {
-        let [fresh, cache_read, cache_write, output] = counts(
-            usage,
-            ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"],
-        )?;
-        let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
-        Usage { input, cache_read, cache_write, output }
+        json::beside_cache(usage)?
     };
     Ok((found.input > 0 || found.output > 0).then_some(found))
 }

@@ -24,7 +24,7 @@ use serde_json::{Map, Value};
 
 use super::blocks::{self, Speaker};
 use super::injected;
-use super::json::{self, counts, flag, items, take, take_text, text};
+use super::json::{self, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
@@ -634,12 +634,8 @@ impl Builder<'_> {
 
 /// Usage under the rule of the model: the prompt with cache reads and writes once. All zero is not reported.
 fn usage(usage: &Value) -> Result<Option<Usage>, String> {
-    let [fresh, cache_read, cache_write, output] = counts(
-        usage,
-        ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"],
-    )?;
-    let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
-    Ok((input > 0 || output > 0).then_some(Usage { input, cache_read, cache_write, output }))
+    let found = json::beside_cache(usage)?;
+    Ok((found.input > 0 || found.output > 0).then_some(found))
 }
 
 /// The text of an attachment as the model sees it, near enough.

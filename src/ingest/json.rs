@@ -3,6 +3,8 @@
 
 use serde_json::Value;
 
+use crate::transcript::Usage;
+
 /// The string at `key`, if it is one.
 pub(super) fn text<'a>(value: &'a Value, key: &str) -> Option<&'a str> {
     value.get(key)?.as_str()
@@ -49,6 +51,16 @@ pub(super) fn counts<const N: usize>(value: &Value, keys: [&str; N]) -> Result<[
         *place = tokens(value, key)?.unwrap_or_default();
     }
     Ok(found)
+}
+
+/// Usage in the words of Anthropic's API, which counts cached tokens beside the input.
+pub(super) fn beside_cache(usage: &Value) -> Result<Usage, String> {
+    let [fresh, cache_read, cache_write, output] = counts(
+        usage,
+        ["input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens"],
+    )?;
+    let input = fresh.saturating_add(cache_read).saturating_add(cache_write);
+    Ok(Usage { input, cache_read, cache_write, output })
 }
 
 /// A value as a remark shows it: what kind of thing it is, and all of it where it is short.
