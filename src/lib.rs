@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
-//! | 2 measures | [`tokens`]; [`matching`], [`facts`] |
+//! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
 //! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
@@ -21,6 +21,7 @@ pub mod diagnostic;
 pub mod discover;
 pub mod facts;
 pub mod fileops;
+pub mod harness;
 pub mod ingest;
 pub mod matching;
 pub mod models;

@@ -11,6 +11,7 @@ const ROWS: &[(&str, usize)] = &[
     ("ingest", 1),
     ("fileops", 1),
     ("tokens", 2),
+    ("harness", 2),
     ("matching", 2),
     ("facts", 2),
     ("profile", 3),

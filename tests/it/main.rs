@@ -7,6 +7,7 @@
 mod arguments;
 mod audit;
 mod bad_input;
+mod conformance;
 mod fates;
 mod labels;
 mod layers;
