@@ -7,7 +7,7 @@
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
-//! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
+//! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`] |
@@ -17,6 +17,7 @@
 pub mod aggregate;
 pub mod cli;
 pub mod context;
+pub mod cut;
 pub mod diagnostic;
 pub mod discover;
 pub mod facts;
@@ -25,6 +26,7 @@ pub mod harness;
 pub mod ingest;
 pub mod matching;
 pub mod models;
+pub mod pairs;
 pub mod paths;
 pub mod profile;
 pub mod replay;

@@ -4,8 +4,10 @@
 //! they are absent the test says so and passes. Every file of the folder is read; a function that nothing here knows
 //! fails, but for those of [`OPTIONAL`].
 
+mod cuts;
 mod input;
 
+use compactor::harness::{Block, Entry};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -44,9 +46,41 @@ const SKIPPED: &[(&str, &str)] = &[];
 
 /// Who answers for a function of a system.
 fn handler(system: &str, function: &str) -> Option<Handler> {
-    match (system, function) {
-        _ => None,
-    }
+    Some(match (system, function) {
+        ("opal", "find_cut_point") => cuts::opal_cut,
+        ("opal", "detect_split_turn") => cuts::opal_split,
+        ("opal", "ensure_tool_results") => cuts::opal_results,
+        ("opal", "repair_both_layers") => cuts::opal_repair,
+        ("opal", "find_orphaned_calls") => cuts::opal_orphans,
+        ("pi", "findCutPoint") | ("operator-use", "find_cut_point") => cuts::session_cut,
+        ("pi", "findTurnStartIndex") => cuts::pi_turn_start,
+        ("lis", "split_point") => cuts::lis_split,
+        ("lis", "sanitize_tool_pairs") => cuts::lis_pairs,
+        _ => return None,
+    })
+}
+
+/// A section of the rules of the system that a case is of.
+pub(crate) fn rules<T: serde::de::DeserializeOwned>(case: &Case, section: &str) -> T {
+    let path = format!("{}/src/profile/parts/{}.toml", env!("CARGO_MANIFEST_DIR"), case.profile);
+    let text = std::fs::read_to_string(&path).expect("rules");
+    let table: toml::Table = text.parse().expect("TOML");
+    table[section].clone().try_into().unwrap_or_else(|error| panic!("{path} [{section}]: {error}"))
+}
+
+/// Size of an entry by the estimator of its system.
+pub(crate) fn size(case: &Case, entry: &Entry<'_>) -> u64 {
+    let units: usize = entry
+        .blocks
+        .iter()
+        .map(|block| match block {
+            Block::Text(text) | Block::Thinking(text) => text.encode_utf16().count(),
+            Block::Call(call) => call.name.len() + call.arguments.len(),
+            Block::Result(result) => result.texts.iter().map(|text| text.encode_utf16().count()).sum(),
+            _ => 0,
+        })
+        .sum();
+    if case.profile == "operator-use" { (units as u64 / 4).max(1) } else { (units as u64).div_ceil(4) }
 }
 
 /// The folder with the vectors.

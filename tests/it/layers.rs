@@ -15,6 +15,8 @@ const ROWS: &[(&str, usize)] = &[
     ("matching", 2),
     ("facts", 2),
     ("profile", 3),
+    ("cut", 3),
+    ("pairs", 3),
     ("models", 3),
     ("context", 3),
     ("strategy", 3),
