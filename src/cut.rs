@@ -355,8 +355,7 @@ pub struct TurnRules {
 
 /// The start of the turn that a cut splits; `None` where it splits none.
 pub fn split(marks: &[Mark], cut: usize, rules: &TurnRules) -> Option<usize> {
-    let at_cut = marks.get(cut)?;
-    if rules.clean.iter().any(|landing| landing.takes(*at_cut)) {
+    if marks.get(cut).is_some_and(|mark| rules.clean.iter().any(|landing| landing.takes(*mark))) {
         return None;
     }
     let start = turn_start(marks, cut, rules)?;

@@ -7,7 +7,7 @@
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
-//! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
+//! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`] |
@@ -16,6 +16,7 @@
 
 pub mod aggregate;
 pub mod cli;
+pub mod compaction;
 pub mod context;
 pub mod cut;
 pub mod diagnostic;
@@ -24,6 +25,7 @@ pub mod facts;
 pub mod fileops;
 pub mod harness;
 pub mod ingest;
+pub mod ledger;
 pub mod matching;
 pub mod models;
 pub mod pairs;

@@ -64,7 +64,7 @@ pub fn unanswered<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e str> {
     let mut found: Vec<&str> = Vec::new();
     for entry in entries.iter().rev() {
         if entry.role == Role::Assistant {
-            found.extend(entry.calls().map(|call| &*call.id).filter(|id| !answered.contains(id)));
+            found.extend(entry.calls().map(|call| &*call.id).filter(|id| !id.is_empty() && !answered.contains(id)));
         }
         answered.extend(entry.results().filter_map(|result| result.call_id.as_deref()));
     }
@@ -137,7 +137,8 @@ fn regrouped<'a>(entries: Vec<Entry<'a>>, placeholder: &str) -> Vec<Entry<'a>> {
         }
         let mut own: HashSet<&str> = HashSet::new();
         for call in entry.calls() {
-            if !own.insert(&call.id) {
+            // A call without an id has no result and gets none.
+            if call.id.is_empty() || !own.insert(&call.id) {
                 continue;
             }
             let later = entries.get(at + 1..).unwrap_or_default().iter();

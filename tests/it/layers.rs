@@ -17,6 +17,8 @@ const ROWS: &[(&str, usize)] = &[
     ("profile", 3),
     ("cut", 3),
     ("pairs", 3),
+    ("ledger", 3),
+    ("compaction", 3),
     ("models", 3),
     ("context", 3),
     ("strategy", 3),

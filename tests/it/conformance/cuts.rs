@@ -96,6 +96,7 @@ fn opal_view(entry: &Entry<'_>) -> Value {
         Role::System => "system",
         Role::User => "user",
         Role::Assistant => "assistant",
+        Role::Unknown => "tool_call",
         _ => "tool_result",
     };
     let id = if entry.id.is_empty() { "<random>" } else { &*entry.id };
@@ -113,7 +114,8 @@ fn opal_view(entry: &Entry<'_>) -> Value {
             out["is_error"] = json!(true);
         }
     }
-    let calls: Vec<&str> = entry.calls().map(|call| &*call.id).collect();
+    let calls: Vec<Option<&str>> =
+        entry.calls().map(|call| Some(&*call.id).filter(|id| !id.is_empty())).collect();
     if !calls.is_empty() {
         out["tool_call_ids"] = json!(calls);
     }
@@ -125,6 +127,11 @@ fn shown(expect: &Value) -> Value {
     let mut out = expect.clone();
     if let Some(map) = out.as_object_mut() {
         map.retain(|_, value| !value.is_null());
+        // A message that stands for a call by itself: its own fields are no part of an entry.
+        if map.get("role") == Some(&json!("tool_call")) {
+            map.remove("call_id");
+            map.remove("name");
+        }
     }
     out
 }
