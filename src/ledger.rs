@@ -20,7 +20,7 @@ pub struct FileOpRules {
     /// Tools that edit.
     #[serde(default)]
     pub edited: Vec<String>,
-    /// A call tells its kind itself; the names above are for calls that do not.
+    /// A call counts by the kind that it tells, whatever its name.
     #[serde(default)]
     pub by_kind: bool,
     /// The argument that holds the path.
@@ -76,6 +76,36 @@ pub enum Op {
     Edited,
 }
 
+impl Op {
+    /// The operation that a kind of tool stands for.
+    pub fn of_kind(kind: &str) -> Option<Self> {
+        [("read", Self::Read), ("write", Self::Written), ("edit", Self::Edited)]
+            .into_iter()
+            .find(|(name, _)| kind.eq_ignore_ascii_case(name))
+            .map(|(_, op)| op)
+    }
+
+    /// Its kind, as a harness that keeps kinds names it.
+    pub fn kind(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Written => "write",
+            Self::Edited => "edit",
+        }
+    }
+}
+
+impl FileOpRules {
+    /// The operation that a tool stands for by its name. Logs of other systems hold no kinds: a replay gives calls the
+    /// kind of their name.
+    pub fn op_of(&self, tool: &str) -> Option<Op> {
+        [(&self.read, Op::Read), (&self.written, Op::Written), (&self.edited, Op::Edited)]
+            .into_iter()
+            .find(|(names, _)| names.iter().any(|name| name == tool))
+            .map(|(_, op)| op)
+    }
+}
+
 /// Why there are no lists.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
@@ -122,19 +152,8 @@ impl Operations {
             return Ok(());
         }
         for call in entry.calls() {
-            let named = |names: &[String]| names.iter().any(|name| *name == *call.name);
-            let op = match call.kind.as_deref().filter(|_| rules.by_kind) {
-                Some(kind) => match kind.to_ascii_lowercase().as_str() {
-                    "read" => Op::Read,
-                    "write" => Op::Written,
-                    "edit" => Op::Edited,
-                    _ => continue,
-                },
-                None if named(&rules.read) => Op::Read,
-                None if named(&rules.written) => Op::Written,
-                None if named(&rules.edited) => Op::Edited,
-                None => continue,
-            };
+            let op = if rules.by_kind { call.kind.as_deref().and_then(Op::of_kind) } else { rules.op_of(&call.name) };
+            let Some(op) = op else { continue };
             let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
             let Some(arguments) = arguments.as_object() else {
                 if rules.any_value && !arguments.is_null() {
