@@ -5,6 +5,8 @@
 //! under its [`MessageRules`]; estimators, cut rules, pair repair and serializers work on entries only, so that what the
 //! conformance tests feed them is what a replay feeds them.
 
+pub mod json;
+
 use crate::transcript::{MessageIdx, Part, PartRef, Role as Speaker, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
