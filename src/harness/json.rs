@@ -309,7 +309,7 @@ fn write_number(text: &str, style: JsonStyle) -> Option<Cow<'_, str>> {
     let exponent: i32 = exponent.parse().ok()?;
     let sign = if value < 0.0 { "-" } else { "" };
     let body = match style {
-        JsonStyle::JavaScript if (-7..21).contains(&exponent) => positional(&digits, exponent, ""),
+        JsonStyle::JavaScript if (-6..21).contains(&exponent) => positional(&digits, exponent, ""),
         JsonStyle::Python if (-4..16).contains(&exponent) => positional(&digits, exponent, ".0"),
         JsonStyle::Erlang if erlang_plain(&digits, exponent, value) => positional(&digits, exponent, ".0"),
         JsonStyle::JavaScript => power(&digits, "", &format!("{exponent:+}")),
