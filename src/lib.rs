@@ -7,7 +7,7 @@
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
-//! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
+//! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`] |
@@ -25,8 +25,10 @@ pub mod harness;
 pub mod ingest;
 pub mod matching;
 pub mod models;
+pub mod outputs;
 pub mod paths;
 pub mod profile;
+pub mod prompt;
 pub mod replay;
 pub mod report;
 pub mod results;
@@ -35,6 +37,7 @@ pub mod score;
 pub mod stats;
 pub mod strategy;
 pub mod summarize;
+pub mod summary_text;
 #[cfg(test)]
 mod testing;
 pub mod tokens;

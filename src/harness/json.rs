@@ -41,6 +41,19 @@ pub fn restyle(text: &str, style: JsonStyle) -> Cow<'_, str> {
     }
 }
 
+/// The pairs of a JSON object: keys as they read, values in a style. None for any other text.
+pub fn pairs(text: &str, style: JsonStyle) -> Option<Vec<(Cow<'_, str>, String)>> {
+    serde_json::from_str::<serde::de::IgnoredAny>(text).ok()?;
+    let Node::Map(items) = (Reader { text, at: 0 }).node(0)? else { return None };
+    let mut out = Vec::with_capacity(items.len());
+    for (raw, node) in ordered(&items, style) {
+        let mut value = String::new();
+        write(node, style, &mut value)?;
+        out.push((plain(raw), value));
+    }
+    Some(out)
+}
+
 /// The parsed text; strings and numbers as they stand there.
 enum Node<'t> {
     /// `true`, `false`, `null`.
