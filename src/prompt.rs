@@ -277,11 +277,8 @@ fn label<'t>(entry: &Entry<'_>, template: &'t str) -> Cow<'t, str> {
     }
     let tool = |result: &Outcome<'_>| result.name.as_deref().or(result.call_id.as_deref()).map(str::to_owned);
     let tool = entry.results().next().and_then(tool).unwrap_or_default();
-    let values = [
-        ("tool", tool.as_str()),
-        ("label", entry.label.as_ref()),
-        ("LABEL", &entry.label.to_uppercase()),
-    ];
+    let values =
+        [("tool", tool.as_str()), ("label", entry.label.as_ref()), ("LABEL", &entry.label.to_uppercase())];
     Cow::Owned(fill(template, &values))
 }
 

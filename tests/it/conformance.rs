@@ -5,6 +5,7 @@
 //! fails, but for those of [`OPTIONAL`].
 
 mod input;
+mod text;
 
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -45,6 +46,19 @@ const SKIPPED: &[(&str, &str)] = &[];
 /// Who answers for a function of a system.
 fn handler(system: &str, function: &str) -> Option<Handler> {
     match (system, function) {
+        ("opal", "serialize_conversation") => Some(text::framed),
+        ("operator-use", "serialize_conversation") | ("pi", "serializeConversation") => {
+            Some(text::serialized)
+        }
+        ("sven", "serialize_history") => Some(text::history),
+        ("lis", "summary_input") => Some(text::summary_input),
+        ("sven", "smart_truncate") => Some(text::capped),
+        ("lis", "prune_at_build") => Some(text::pruned_at_build),
+        ("operator-use", "ContextPruner.transform") => Some(text::context_pruner),
+        ("opal", "truncate_summary") => Some(text::truncated),
+        ("opal", "merge_split_summaries") => Some(text::joined),
+        ("opal", "extract_previous_summary") => Some(text::previous),
+        ("operator-use", "format_file_operations") | ("pi", "formatFileOperations") => Some(text::footer),
         _ => None,
     }
 }
