@@ -5,6 +5,9 @@
 //! under its [`MessageRules`]; estimators, cut rules, pair repair and serializers work on entries only, so that what the
 //! conformance tests feed them is what a replay feeds them.
 
+pub mod json;
+pub mod text;
+
 use crate::transcript::{MessageIdx, Part, PartRef, Role as Speaker, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Deserialize;
@@ -168,6 +171,17 @@ pub struct Reported {
     pub total: u64,
 }
 
+/// How a command of the person ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Shell<'a> {
+    /// Its exit code, where it has one.
+    pub code: Option<i64>,
+    /// The person broke it off.
+    pub cancelled: bool,
+    /// The file that holds all of its output, where the entry does not.
+    pub rest: Option<Cow<'a, str>>,
+}
+
 /// What a compaction entry holds beside its summary.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Compaction<'a> {
@@ -192,7 +206,7 @@ pub struct Entry<'a> {
     pub role: Role,
     /// Content in order. No block at all is a message whose content is missing.
     pub blocks: Vec<Block<'a>>,
-    /// Type of a custom message, or of a meta entry.
+    /// Type of a custom message or of a meta entry; name of a role that the harness does not know.
     pub label: Cow<'a, str>,
     /// Usage of a reply.
     pub usage: Option<Reported>,
@@ -204,6 +218,8 @@ pub struct Entry<'a> {
     pub hidden: bool,
     /// Of a compaction entry, and of a summary message whose harness keeps its lists as metadata.
     pub compaction: Option<Compaction<'a>>,
+    /// Of a command of the person: how it ended.
+    pub shell: Option<Shell<'a>>,
     /// The message of the transcript that it stems from; none for generated entries.
     pub source: Option<MessageIdx>,
 }
@@ -222,6 +238,7 @@ impl<'a> Entry<'a> {
             time: 0,
             hidden: false,
             compaction: None,
+            shell: None,
             source: None,
         }
     }

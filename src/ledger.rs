@@ -152,7 +152,11 @@ impl Operations {
             return Ok(());
         }
         for call in entry.calls() {
-            let op = if rules.by_kind { call.kind.as_deref().and_then(Op::of_kind) } else { rules.op_of(&call.name) };
+            let op = if rules.by_kind {
+                call.kind.as_deref().and_then(Op::of_kind)
+            } else {
+                rules.op_of(&call.name)
+            };
             let Some(op) = op else { continue };
             let arguments: Value = serde_json::from_str(&call.arguments).unwrap_or(Value::Null);
             let Some(arguments) = arguments.as_object() else {
@@ -162,7 +166,9 @@ impl Operations {
                 continue;
             };
             match arguments.get(&rules.argument) {
-                Some(Value::String(path)) if rules.any_value || !path.is_empty() => self.add(op, path.clone()),
+                Some(Value::String(path)) if rules.any_value || !path.is_empty() => {
+                    self.add(op, path.clone())
+                }
                 None | Some(Value::Null | Value::Bool(false) | Value::String(_)) => {}
                 Some(other) if rules.any_value => self.add(op, other.to_string()),
                 Some(_) => {}

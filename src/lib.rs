@@ -7,7 +7,7 @@
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
-//! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
+//! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`] |
@@ -28,9 +28,11 @@ pub mod ingest;
 pub mod ledger;
 pub mod matching;
 pub mod models;
+pub mod outputs;
 pub mod pairs;
 pub mod paths;
 pub mod profile;
+pub mod prompt;
 pub mod replay;
 pub mod report;
 pub mod results;
@@ -39,6 +41,7 @@ pub mod score;
 pub mod stats;
 pub mod strategy;
 pub mod summarize;
+pub mod summary_text;
 #[cfg(test)]
 mod testing;
 pub mod tokens;

@@ -64,7 +64,9 @@ pub fn unanswered<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e str> {
     let mut found: Vec<&str> = Vec::new();
     for entry in entries.iter().rev() {
         if entry.role == Role::Assistant {
-            found.extend(entry.calls().map(|call| &*call.id).filter(|id| !id.is_empty() && !answered.contains(id)));
+            found.extend(
+                entry.calls().map(|call| &*call.id).filter(|id| !id.is_empty() && !answered.contains(id)),
+            );
         }
         answered.extend(entry.results().filter_map(|result| result.call_id.as_deref()));
     }

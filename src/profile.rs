@@ -7,6 +7,7 @@ use crate::strategy::TextRules;
 use crate::summarize::{Layout, ListForm};
 use crate::transcript::Role;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 /// The policy embedded as the default.
 const STANDARD: &str = include_str!("profile/standard.toml");
@@ -227,6 +228,15 @@ pub struct ProfileError {
     pub name: String,
     /// What is wrong and what would be right.
     pub reason: String,
+}
+
+/// Reads one table of a TOML text, and nothing else of it.
+pub(crate) fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<T, ProfileError> {
+    let fail = |reason: String| ProfileError { name: key.to_owned(), reason };
+    let mut tables: toml::Table =
+        toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;
+    let table = tables.remove(key).ok_or_else(|| fail(format!("there is no table [{key}]")))?;
+    T::deserialize(table).map_err(|error| fail(error.to_string().trim_end().to_owned()))
 }
 
 impl Profile {

@@ -7,6 +7,7 @@
 mod cuts;
 mod input;
 mod sessions;
+mod text;
 
 use compactor::harness::{Block, Entry};
 use serde_json::Value;
@@ -64,6 +65,17 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("pi", "computeFileLists") | ("operator-use", "compute_file_lists") => sessions::file_lists,
         ("pi", "prepareCompaction") | ("operator-use", "prepare") => sessions::session_prepare,
         ("pi", "buildSessionContext") => sessions::pi_context,
+        ("opal", "serialize_conversation") => text::framed,
+        ("operator-use", "serialize_conversation") | ("pi", "serializeConversation") => text::serialized,
+        ("sven", "serialize_history") => text::history,
+        ("lis", "summary_input") => text::summary_input,
+        ("sven", "smart_truncate") => text::capped,
+        ("lis", "prune_at_build") => text::pruned_at_build,
+        ("operator-use", "ContextPruner.transform") => text::context_pruner,
+        ("opal", "truncate_summary") => text::truncated,
+        ("opal", "merge_split_summaries") => text::joined,
+        ("opal", "extract_previous_summary") => text::previous,
+        ("operator-use", "format_file_operations") | ("pi", "formatFileOperations") => text::footer,
         _ => return None,
     })
 }

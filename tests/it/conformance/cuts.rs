@@ -12,7 +12,10 @@ fn number(value: &Value, key: &str) -> usize {
 
 pub(crate) fn marks(case: &Case, entries: &[Entry<'_>]) -> Vec<Mark> {
     let cut: CutRules = rules(case, "cut");
-    entries.iter().map(|entry| Mark::of(entry, cut.own_size(entry).unwrap_or_else(|| size(case, entry)))).collect()
+    entries
+        .iter()
+        .map(|entry| Mark::of(entry, cut.own_size(entry).unwrap_or_else(|| size(case, entry))))
+        .collect()
 }
 
 fn size(case: &Case, entry: &Entry<'_>) -> u64 {
@@ -49,7 +52,8 @@ pub(crate) fn session_cut(case: &Case) -> Verdict {
     let range = &all[start..end];
     let place = cut.place(range, keep, false).unwrap_or(0);
     let found = split(range, place, &turn);
-    let ours = [json!(start + place), found.map_or(json!(-1), |at| json!(start + at)), json!(found.is_some())];
+    let ours =
+        [json!(start + place), found.map_or(json!(-1), |at| json!(start + at)), json!(found.is_some())];
     let expect = |camel: &str, snake: &str| {
         let value = if case.expect[camel].is_null() { &case.expect[snake] } else { &case.expect[camel] };
         value.clone()

@@ -1,6 +1,6 @@
 //! Vectors as entries of our own: the generators, and the messages of each system.
 
-use compactor::harness::{Block, Call, Compaction, Entry, Image, Kind, Outcome, Reported, Role, Stop};
+use compactor::harness::{Block, Call, Compaction, Entry, Image, Kind, Outcome, Reported, Role, Shell, Stop};
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 
@@ -134,6 +134,7 @@ pub(crate) fn opal(messages: &Value, first: usize) -> Vec<Entry<'_>> {
                 });
             Entry {
                 id: Cow::Owned(format!("m{}", first + number)),
+                label: if role == Role::Unknown { word(message, "role") } else { Cow::Borrowed("") },
                 compaction,
                 ..Entry::message(role, blocks)
             }
@@ -252,6 +253,12 @@ fn session_message(message: &Value) -> Entry<'_> {
         stop,
         label: maybe(message, "customType").or(maybe(message, "custom_type")).unwrap_or_default(),
         hidden: message["excludeFromContext"].as_bool().unwrap_or(false),
+        shell: (role == Role::Shell).then(|| Shell {
+            code: message["exitCode"].as_i64(),
+            cancelled: message["cancelled"].as_bool().unwrap_or(false),
+            rest: maybe(message, "fullOutputPath")
+                .filter(|_| message["truncated"].as_bool().unwrap_or(false)),
+        }),
         time: message["timestamp"].as_i64().unwrap_or(0),
         ..Entry::message(role, blocks)
     }
