@@ -9,6 +9,12 @@ use crate::harness::{Entry, Kind, Role};
 use crate::ledger::{FileOpRules, LedgerError, Operations};
 use serde::Deserialize;
 
+mod write;
+
+pub use write::{
+    Ask, Footer, OnFailure, Reply, Taken, Texts, WriteError, Writer, WritingRules, Written, write,
+};
+
 /// How a session holds its compactions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -8,6 +8,7 @@ mod cuts;
 mod input;
 mod sessions;
 mod text;
+mod whole;
 
 use compactor::harness::{Block, Entry};
 use serde_json::Value;
@@ -76,6 +77,9 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("opal", "merge_split_summaries") => text::joined,
         ("opal", "extract_previous_summary") => text::previous,
         ("operator-use", "format_file_operations") | ("pi", "formatFileOperations") => text::footer,
+        ("opal", "compact") => whole::opal_compact,
+        ("opal", "handle_overflow") => whole::opal_overflow,
+        ("pi" | "operator-use", "compact") => whole::session_compact,
         _ => return None,
     })
 }

@@ -1,0 +1,287 @@
+//! Whole compactions, from the decision to the session that stands afterwards.
+
+use super::cuts::marks;
+use super::text::{prompt, same_text, summary_text};
+use super::{Case, Verdict, input, rules, same};
+use compactor::compaction::{
+    Ask, Policy, Prepared, Reply, SessionRules, Texts, WriteError, WritingRules, Written, prepare, write,
+};
+use compactor::cut::{CutRules, TurnRules};
+use compactor::harness::{Compaction, Entry, Role};
+use compactor::ledger::FileOpRules;
+use compactor::pairs::{PairRules, answered, repaired};
+use compactor::prompt::{Part, frame, serialize};
+use serde_json::{Value, json};
+
+struct Rules {
+    session: SessionRules,
+    cut: CutRules,
+    turn: TurnRules,
+    writing: WritingRules,
+    files: FileOpRules,
+}
+
+impl Rules {
+    fn of(case: &Case) -> Self {
+        Self {
+            session: rules(case, "session"),
+            cut: rules(case, "cut"),
+            turn: rules(case, "turn"),
+            writing: rules(case, "writing"),
+            files: rules(case, "ledger"),
+        }
+    }
+
+    fn prepared(&self, case: &Case, entries: &[Entry<'_>], keep: u64, force: bool) -> Option<Prepared> {
+        let policy = Policy { session: self.session, cut: &self.cut, turn: &self.turn };
+        let text = summary_text(case.profile);
+        let summary = |entry: &Entry<'_>| text.previous(std::slice::from_ref(entry)).is_some();
+        prepare(entries, &marks(case, entries), policy, keep, force, summary)
+    }
+
+    fn texts<'r>(&'r self, text: &'r compactor::summary_text::SummaryText) -> Texts<'r> {
+        Texts { writing: &self.writing, text, files: Some(&self.files) }
+    }
+}
+
+/// Replies of a scripted model in order; the last one repeats where the system's vectors say so.
+struct Script<'v> {
+    replies: &'v [Value],
+    next: usize,
+    repeat: bool,
+    asked: Vec<(Part, Option<String>, String)>,
+}
+
+impl<'v> Script<'v> {
+    fn new(replies: &'v Value, repeat: bool) -> Self {
+        Self { replies: input::list(replies), next: 0, repeat, asked: Vec::new() }
+    }
+
+    fn answer(&mut self, case: &Case, ask: &Ask<'_, '_>) -> Reply {
+        let conversation = serialize(ask.entries, &prompt(case.profile));
+        self.asked.push((ask.part, ask.previous.map(str::to_owned), conversation));
+        let at = if self.repeat { self.next.min(self.replies.len().saturating_sub(1)) } else { self.next };
+        self.next += 1;
+        self.replies.get(at).map_or_else(|| Reply::Failed("no reply".to_owned()), reply)
+    }
+}
+
+fn reply(value: &Value) -> Reply {
+    // Operator-Use: events.
+    if let Some(events) = value.as_array() {
+        let text: Vec<&str> = events.iter().filter_map(|event| event["text"].as_str()).collect();
+        let failed = events.iter().find(|event| event["reason"] == "error");
+        return failed
+            .map_or_else(|| Reply::Text(text.concat()), |event| Reply::Failed(event["error"].to_string()));
+    }
+    if value["stop"] == "error" || (value["stop"].is_null() && !value["error"].is_null()) {
+        return Reply::Failed(value["error"].as_str().unwrap_or("Unknown error").to_owned());
+    }
+    let text = match (&value["text"], &value["texts"]) {
+        (Value::String(text), _) => text.replace("|SPLIT|", ""),
+        (_, Value::Array(texts)) => texts.iter().filter_map(Value::as_str).collect::<Vec<_>>().join("\n"),
+        _ => String::new(),
+    };
+    match value["stop"].as_str() {
+        Some("length") => Reply::CutShort(text),
+        Some("toolUse") => Reply::Call(text),
+        _ => Reply::Text(text),
+    }
+}
+
+fn summary_entry(case: &Case, written: &Written) -> Entry<'static> {
+    Entry {
+        compaction: Some(Compaction { lists: Some(written.lists.clone()), ..Compaction::default() }),
+        ..Entry::text(Role::User, summary_text(case.profile).wrap(&written.text))
+    }
+}
+
+fn opal_shown(entry: &Entry<'_>, expect: &Value) -> Verdict {
+    let id = if entry.id.is_empty() { "<random>" } else { &*entry.id };
+    same("id", &json!(id), &expect["id"])?;
+    let role = match entry.role {
+        Role::System => "system",
+        Role::User => "user",
+        Role::Assistant => "assistant",
+        _ => "tool_result",
+    };
+    same("role", &json!(role), &expect["role"])?;
+    let text = entry.texts().next().map(str::to_owned);
+    let text =
+        text.or_else(|| entry.results().next().and_then(|it| it.texts.first().map(ToString::to_string)));
+    if let Some(bytes) = expect["content_bytes"].as_u64() {
+        same("bytes", &text.as_deref().map_or(0, str::len), &(bytes as usize))?;
+    } else if !expect["content"].is_null() {
+        same_text("content", text.as_deref().unwrap_or_default(), &expect["content"])?;
+    }
+    if expect["metadata"].is_object() {
+        let lists = entry.compaction.as_ref().and_then(|held| held.lists.clone()).unwrap_or_default();
+        let ours = [json!(lists.0), json!(lists.1)];
+        let theirs = ["read_files", "modified_files"].map(|key| expect["metadata"][key].clone());
+        same("metadata", &ours, &theirs)?;
+    }
+    Ok(())
+}
+
+/// One compaction of Opal in place; what the model was asked comes back.
+fn opal_step<'v>(
+    case: &Case,
+    path: &mut Vec<Entry<'_>>,
+    keep: u64,
+    force: bool,
+    options: &'v Value,
+) -> (Result<(), WriteError>, Script<'v>) {
+    let rules = Rules::of(case);
+    let mut script = Script::new(&options["replies"], true);
+    let Some(prepared) = rules.prepared(case, path, keep, force) else { return (Ok(()), script) };
+    let model = options["replies"].is_array();
+    let truncate = options["strategy"] == "truncate" || (options["strategy"].is_null() && !model);
+    if !truncate && !model {
+        return (Err(WriteError::Crash("no model".to_owned())), script);
+    }
+    let text = summary_text(case.profile);
+    let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
+    let written = if model {
+        write(path, &prepared, rules.texts(&text), truncate, Some(&mut ask))
+    } else {
+        write(path, &prepared, rules.texts(&text), truncate, None)
+    };
+    match written {
+        Ok(written) => {
+            path.splice(..prepared.cut, [summary_entry(case, &written)]);
+            (Ok(()), script)
+        }
+        Err(error) => (Err(error), script),
+    }
+}
+
+pub(crate) fn opal_compact(case: &Case) -> Verdict {
+    let mut path: Vec<Entry<'_>> = Vec::new();
+    let mut count = 0;
+    let pairs: PairRules = rules(case, "pairs");
+    for (cycle, expect) in input::list(&case.input["cycles"]).iter().zip(input::list(&case.expect["cycles"]))
+    {
+        let new = input::opal(&cycle["append"], count);
+        count += new.len();
+        path.extend(new);
+        same("before", &json!(path.len()), &expect["before"])?;
+        let options = &cycle["compact"];
+        if options.is_object() || cycle.get("compact").is_none() {
+            let keep = options["keep_recent_tokens"].as_i64().map_or(20_000, |keep| keep.max(0) as u64);
+            let force = options["force"].as_bool().unwrap_or(false);
+            let (done, script) = opal_step(case, &mut path, keep, force, options);
+            let crashed = expect["result"]["crash"].is_string();
+            same("crash", &matches!(done, Err(WriteError::Crash(_))), &crashed)?;
+            if let Some(calls) = expect["llm_calls"].as_u64() {
+                same("calls", &(script.asked.len() as u64), &calls)?;
+            }
+            for ((_, previous, conversation), expect) in
+                script.asked.iter().zip(input::list(&expect["prompts"]))
+            {
+                let kind = if previous.is_some() { "update" } else { "initial" };
+                if expect["kind"] == "initial" || expect["kind"] == "update" {
+                    same("kind", &json!(kind), &expect["kind"])?;
+                }
+                match previous {
+                    Some(previous) => same_text("previous", previous, &expect["previous"])?,
+                    None => same("previous", &Value::Null, &expect["previous"])?,
+                }
+                let rules = prompt(case.profile);
+                let framed = frame(conversation, None, Part::History, &rules);
+                same_text("transcript", &framed, &expect["transcript"])?;
+            }
+        }
+        same("after", &json!(path.len()), &expect["after"])?;
+        for (entry, expect) in path.iter().zip(input::list(&expect["path"])) {
+            opal_shown(entry, expect)?;
+        }
+        let view = repaired(answered(path.clone(), &pairs), &pairs);
+        let ids: Vec<String> = view
+            .iter()
+            .map(|entry| match (&*entry.id, &entry.compaction) {
+                ("", Some(_)) => "<summary>".to_owned(),
+                ("", None) => "<random>".to_owned(),
+                (id, _) => id.to_owned(),
+            })
+            .collect();
+        same("model view", &json!(ids), &expect["model_view"])?;
+    }
+    Ok(())
+}
+
+fn either<'v>(value: &'v Value, camel: &str, snake: &str) -> &'v Value {
+    if value[camel].is_null() { &value[snake] } else { &value[camel] }
+}
+
+/// A whole compaction in pi and Operator-Use.
+pub(crate) fn session_compact(case: &Case) -> Verdict {
+    let entries = input::session(&case.input["entries"]);
+    let settings = &case.input["settings"];
+    let keep = either(settings, "keepRecentTokens", "keep_recent_tokens").as_u64().unwrap_or(20_000);
+    let reserve = either(settings, "reserveTokens", "reserve_tokens").as_u64().unwrap_or(16_384);
+    let rules = Rules::of(case);
+    let prepared = rules.prepared(case, &entries, keep, false);
+    if case.expect["prepared"] == false {
+        return same("prepared", &prepared.is_some(), &false);
+    }
+    let prepared = prepared.ok_or("not prepared")?;
+    let mut script = Script::new(&case.input["replies"], false);
+    let text = summary_text(case.profile);
+    let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
+    let written = write(&entries, &prepared, rules.texts(&text), false, Some(&mut ask));
+    same("calls", &script.asked.len(), &input::list(&case.expect["calls"]).len())?;
+    for ((part, previous, conversation), expect) in
+        script.asked.iter().zip(input::list(&case.expect["calls"]))
+    {
+        let framed = frame(conversation, previous.as_deref(), *part, &prompt(case.profile));
+        if let Some(all) = expect.as_str() {
+            // Operator-Use: the whole prompt, with a name in place of the instructions.
+            let head = all.split("\n\n<<").next().unwrap_or_default();
+            same("prompt", &framed.as_str(), &head)?;
+            let name = match (part, previous) {
+                (Part::TurnPrefix, _) => "<<TURN_PREFIX_SUMMARIZATION_PROMPT>>",
+                (Part::History, Some(_)) => "<<UPDATE_SUMMARIZATION_PROMPT>>",
+                (Part::History, None) => "<<SUMMARIZATION_PROMPT>>",
+            };
+            same("instructions", &all.contains(name), &true)?;
+            continue;
+        }
+        same("prompt", &json!(framed), &expect["promptBeforeInstructions"])?;
+        same("most tokens", &json!(rules.writing.allowance(*part, reserve)), &expect["maxTokens"])?;
+        if *part == Part::History {
+            let kind = if previous.is_some() { "update" } else { "initial" };
+            same("instructions", &json!(kind), &expect["instructions"])?;
+        }
+    }
+    let failed = case.expect["throws"].is_string();
+    same("throws", &written.is_err(), &failed)?;
+    let Ok(written) = written else { return Ok(()) };
+    same("summary", &json!(written.text), &case.expect["summary"])?;
+    let kept = entries.get(prepared.cut).map(|entry| &*entry.id);
+    same("first kept", &json!(kept), either(&case.expect, "firstKeptEntryId", "retained_from_id"))?;
+    let details = &case.expect["details"];
+    let theirs = [
+        either(details, "readFiles", "read_files").clone(),
+        either(details, "modifiedFiles", "modified_files").clone(),
+    ];
+    same("details", &[json!(written.lists.0), json!(written.lists.1)], &theirs)
+}
+
+/// Opal: an overflow is compacted by force to a fifth of the window.
+pub(crate) fn opal_overflow(case: &Case) -> Verdict {
+    let mut path = input::opal(&case.input["messages"], 0);
+    let before = path.len();
+    let session = case.input["session"] != false;
+    if session {
+        let window = case.input["context_window"].as_u64().unwrap_or(128_000);
+        let (done, _) = opal_step(case, &mut path, window / 5, true, &Value::Null);
+        done.map_err(|error| error.to_string())?;
+        let events = json!([["compaction_end", before, path.len()]]);
+        same("events", &events, &case.expect["events"])?;
+    }
+    same("next turn", &json!(session), &case.expect["next_turn"])?;
+    same("messages", &path.len(), &input::list(&case.expect["messages"]).len())?;
+    path.iter()
+        .zip(input::list(&case.expect["messages"]))
+        .try_for_each(|(entry, expect)| opal_shown(entry, expect))
+}
