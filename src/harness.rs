@@ -63,7 +63,8 @@ pub enum Kind {
 }
 
 /// Who speaks in an entry, as its harness has it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Role {
     /// System prompt.
     System,
@@ -143,7 +144,8 @@ pub struct Image {
 }
 
 /// Why a reply ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Stop {
     /// As it should.
     #[default]

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
-//! | 2 measures | [`tokens`], [`harness`]; [`matching`], [`facts`] |
+//! | 2 measures | [`tokens`], [`harness`], [`estimate`]; [`matching`], [`facts`] |
 //! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
@@ -21,6 +21,7 @@ pub mod context;
 pub mod cut;
 pub mod diagnostic;
 pub mod discover;
+pub mod estimate;
 pub mod facts;
 pub mod fileops;
 pub mod harness;

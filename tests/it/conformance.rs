@@ -5,12 +5,14 @@
 //! fails, but for those of [`OPTIONAL`].
 
 mod cuts;
+mod estimates;
 mod input;
 mod sessions;
 mod text;
 mod whole;
 
-use compactor::harness::{Block, Entry};
+use compactor::estimate;
+use compactor::harness::Entry;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -57,6 +59,32 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("opal", "find_orphaned_calls") => cuts::opal_orphans,
         ("pi", "findCutPoint") | ("operator-use", "find_cut_point") => cuts::session_cut,
         ("pi", "findTurnStartIndex") => cuts::pi_turn_start,
+        ("opal", "token_estimate") => estimates::opal_text,
+        ("opal", "estimate_message")
+        | ("operator-use", "estimate_tokens")
+        | ("pi", "estimateTokens")
+        | ("sven", "approx_tokens") => estimates::message,
+        ("opal", "estimate_context") => estimates::opal_context,
+        ("opal", "hybrid_estimate") => estimates::opal_hybrid,
+        ("opal", "usage_tracker_estimate_tokens") => estimates::opal_tracked,
+        ("opal", "update_usage") => estimates::opal_usage,
+        ("opal", "maybe_auto_compact") => estimates::opal_trigger,
+        ("operator-use", "calculate_context_tokens") | ("pi", "calculateContextTokens") => {
+            estimates::usage_tokens
+        }
+        ("operator-use", "estimate_context_tokens") | ("pi", "estimateContextTokens") => estimates::context,
+        ("operator-use", "get_last_assistant_usage") | ("pi", "getLastAssistantUsage") => {
+            estimates::newest_usage
+        }
+        ("operator-use", "should_compact") | ("pi", "shouldCompact") => estimates::should_compact,
+        ("operator-use", "CompactionSettings") | ("pi", "DEFAULT_COMPACTION_SETTINGS") => estimates::defaults,
+        ("lis", "trigger") => estimates::lis_trigger,
+        ("lis", "backfill_tool_tokens") => estimates::lis_backfill,
+        ("sven", "token_count") => estimates::sven_count,
+        ("sven", "calibration") => estimates::sven_calibration,
+        ("sven", "context_fraction") => estimates::sven_fraction,
+        ("sven", "usage_calibration") => estimates::sven_usage,
+        ("sven", "defaults") => estimates::sven_defaults,
         ("lis", "split_point") => cuts::lis_split,
         ("lis", "sanitize_tool_pairs") => cuts::lis_pairs,
         ("opal", "extract_file_ops") => sessions::opal_ops,
@@ -94,17 +122,7 @@ pub(crate) fn rules<T: serde::de::DeserializeOwned>(case: &Case, section: &str) 
 
 /// Size of an entry by the estimator of its system.
 pub(crate) fn size(case: &Case, entry: &Entry<'_>) -> u64 {
-    let units: usize = entry
-        .blocks
-        .iter()
-        .map(|block| match block {
-            Block::Text(text) | Block::Thinking(text) => text.encode_utf16().count(),
-            Block::Call(call) => call.name.len() + call.arguments.len(),
-            Block::Result(result) => result.texts.iter().map(|text| text.encode_utf16().count()).sum(),
-            _ => 0,
-        })
-        .sum();
-    if case.profile == "operator-use" { (units as u64 / 4).max(1) } else { (units as u64).div_ceil(4) }
+    estimate::entry_tokens(entry, &rules(case, "estimate")).expect("content")
 }
 
 /// The folder with the vectors.

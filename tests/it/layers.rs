@@ -12,6 +12,7 @@ const ROWS: &[(&str, usize)] = &[
     ("fileops", 1),
     ("tokens", 2),
     ("harness", 2),
+    ("estimate", 2),
     ("matching", 2),
     ("facts", 2),
     ("profile", 3),

@@ -147,6 +147,18 @@ pub(crate) fn session(entries: &Value) -> Vec<Entry<'_>> {
     list(entries).iter().map(session_entry).collect()
 }
 
+/// Entries of a session of Operator-Use: replies without a `usage` key have its class default, usage of zeros.
+pub(crate) fn operator_use(entries: &Value) -> Vec<Entry<'_>> {
+    let mut out = session(entries);
+    for (entry, value) in out.iter_mut().zip(list(entries)) {
+        let message = if value["message"].is_object() { &value["message"] } else { value };
+        if entry.role == Role::Assistant && message.get("usage").is_none() {
+            entry.usage = Some(Reported::default());
+        }
+    }
+    out
+}
+
 fn session_entry(value: &Value) -> Entry<'_> {
     let kind = value["type"].as_str();
     let mut entry = match kind {

@@ -1,7 +1,7 @@
 //! Whole compactions, from the decision to the session that stands afterwards.
 
 use super::cuts::marks;
-use super::text::{prompt, same_text, summary_text};
+use super::text::same_text;
 use super::{Case, Verdict, input, rules, same};
 use compactor::compaction::{
     Ask, Policy, Prepared, Reply, SessionRules, Texts, WriteError, WritingRules, Written, prepare, write,
@@ -10,7 +10,8 @@ use compactor::cut::{CutRules, TurnRules};
 use compactor::harness::{Compaction, Entry, Role};
 use compactor::ledger::FileOpRules;
 use compactor::pairs::{PairRules, answered, repaired};
-use compactor::prompt::{Part, frame, serialize};
+use compactor::prompt::{Part, PromptRules, frame, serialize};
+use compactor::summary_text::SummaryText;
 use serde_json::{Value, json};
 
 struct Rules {
@@ -34,12 +35,12 @@ impl Rules {
 
     fn prepared(&self, case: &Case, entries: &[Entry<'_>], keep: u64, force: bool) -> Option<Prepared> {
         let policy = Policy { session: self.session, cut: &self.cut, turn: &self.turn };
-        let text = summary_text(case.profile);
+        let text: SummaryText = rules(case, "summary-text");
         let summary = |entry: &Entry<'_>| text.previous(std::slice::from_ref(entry)).is_some();
         prepare(entries, &marks(case, entries), policy, keep, force, summary)
     }
 
-    fn texts<'r>(&'r self, text: &'r compactor::summary_text::SummaryText) -> Texts<'r> {
+    fn texts<'r>(&'r self, text: &'r SummaryText) -> Texts<'r> {
         Texts { writing: &self.writing, text, files: Some(&self.files) }
     }
 }
@@ -58,7 +59,7 @@ impl<'v> Script<'v> {
     }
 
     fn answer(&mut self, case: &Case, ask: &Ask<'_, '_>) -> Reply {
-        let conversation = serialize(ask.entries, &prompt(case.profile));
+        let conversation = serialize(ask.entries, &rules::<PromptRules>(case, "prompt"));
         self.asked.push((ask.part, ask.previous.map(str::to_owned), conversation));
         let at = if self.repeat { self.next.min(self.replies.len().saturating_sub(1)) } else { self.next };
         self.next += 1;
@@ -92,7 +93,7 @@ fn reply(value: &Value) -> Reply {
 fn summary_entry(case: &Case, written: &Written) -> Entry<'static> {
     Entry {
         compaction: Some(Compaction { lists: Some(written.lists.clone()), ..Compaction::default() }),
-        ..Entry::text(Role::User, summary_text(case.profile).wrap(&written.text))
+        ..Entry::text(Role::User, rules::<SummaryText>(case, "summary-text").wrap(&written.text))
     }
 }
 
@@ -131,20 +132,20 @@ fn opal_step<'v>(
     force: bool,
     options: &'v Value,
 ) -> (Result<(), WriteError>, Script<'v>) {
-    let rules = Rules::of(case);
+    let of = Rules::of(case);
     let mut script = Script::new(&options["replies"], true);
-    let Some(prepared) = rules.prepared(case, path, keep, force) else { return (Ok(()), script) };
+    let Some(prepared) = of.prepared(case, path, keep, force) else { return (Ok(()), script) };
     let model = options["replies"].is_array();
     let truncate = options["strategy"] == "truncate" || (options["strategy"].is_null() && !model);
     if !truncate && !model {
         return (Err(WriteError::Crash("no model".to_owned())), script);
     }
-    let text = summary_text(case.profile);
+    let text: SummaryText = rules(case, "summary-text");
     let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
     let written = if model {
-        write(path, &prepared, rules.texts(&text), truncate, Some(&mut ask))
+        write(path, &prepared, of.texts(&text), truncate, Some(&mut ask))
     } else {
-        write(path, &prepared, rules.texts(&text), truncate, None)
+        write(path, &prepared, of.texts(&text), truncate, None)
     };
     match written {
         Ok(written) => {
@@ -186,8 +187,7 @@ pub(crate) fn opal_compact(case: &Case) -> Verdict {
                     Some(previous) => same_text("previous", previous, &expect["previous"])?,
                     None => same("previous", &Value::Null, &expect["previous"])?,
                 }
-                let rules = prompt(case.profile);
-                let framed = frame(conversation, None, Part::History, &rules);
+                let framed = frame(conversation, None, Part::History, &rules(case, "prompt"));
                 same_text("transcript", &framed, &expect["transcript"])?;
             }
         }
@@ -219,21 +219,21 @@ pub(crate) fn session_compact(case: &Case) -> Verdict {
     let settings = &case.input["settings"];
     let keep = either(settings, "keepRecentTokens", "keep_recent_tokens").as_u64().unwrap_or(20_000);
     let reserve = either(settings, "reserveTokens", "reserve_tokens").as_u64().unwrap_or(16_384);
-    let rules = Rules::of(case);
-    let prepared = rules.prepared(case, &entries, keep, false);
+    let of = Rules::of(case);
+    let prepared = of.prepared(case, &entries, keep, false);
     if case.expect["prepared"] == false {
         return same("prepared", &prepared.is_some(), &false);
     }
     let prepared = prepared.ok_or("not prepared")?;
     let mut script = Script::new(&case.input["replies"], false);
-    let text = summary_text(case.profile);
+    let text: SummaryText = rules(case, "summary-text");
     let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
-    let written = write(&entries, &prepared, rules.texts(&text), false, Some(&mut ask));
+    let written = write(&entries, &prepared, of.texts(&text), false, Some(&mut ask));
     same("calls", &script.asked.len(), &input::list(&case.expect["calls"]).len())?;
     for ((part, previous, conversation), expect) in
         script.asked.iter().zip(input::list(&case.expect["calls"]))
     {
-        let framed = frame(conversation, previous.as_deref(), *part, &prompt(case.profile));
+        let framed = frame(conversation, previous.as_deref(), *part, &rules::<PromptRules>(case, "prompt"));
         if let Some(all) = expect.as_str() {
             // Operator-Use: the whole prompt, with a name in place of the instructions.
             let head = all.split("\n\n<<").next().unwrap_or_default();
@@ -247,7 +247,7 @@ pub(crate) fn session_compact(case: &Case) -> Verdict {
             continue;
         }
         same("prompt", &json!(framed), &expect["promptBeforeInstructions"])?;
-        same("most tokens", &json!(rules.writing.allowance(*part, reserve)), &expect["maxTokens"])?;
+        same("most tokens", &json!(of.writing.allowance(*part, reserve)), &expect["maxTokens"])?;
         if *part == Part::History {
             let kind = if previous.is_some() { "update" } else { "initial" };
             same("instructions", &json!(kind), &expect["instructions"])?;
