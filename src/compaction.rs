@@ -133,6 +133,42 @@ pub fn prepare(
     (!(empty && policy.session.refuse_empty)).then_some(prepared)
 }
 
+/// What a system does about a context that is full.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Step {
+    /// It compacts.
+    Compact(Prepared),
+    /// It drops everything before this entry, without a summary.
+    Drop(usize),
+    /// There is nothing that it could do.
+    Nothing,
+}
+
+/// When and how a system gives up on a summary.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+pub struct EmergencyRules {
+    /// What still stays; its size is that of the ordinary tail.
+    pub cut: CutRules,
+}
+
+/// Decides between a summary and an emergency. `too_large` tells whether what leaves at a cut is too much for a call.
+pub fn decide(
+    entries: &[Entry<'_>],
+    marks: &[Mark],
+    policy: Policy<'_>,
+    keep: u64,
+    emergency: Option<&EmergencyRules>,
+    too_large: impl Fn(usize) -> bool,
+) -> Step {
+    let prepared = prepare(entries, marks, policy, keep, false, |_| false);
+    let Some(rules) = emergency else { return prepared.map_or(Step::Nothing, Step::Compact) };
+    match prepared {
+        Some(prepared) if !too_large(prepared.cut) => Step::Compact(prepared),
+        _ => Step::Drop(rules.cut.place(marks, keep, false).unwrap_or(marks.len())),
+    }
+}
+
 /// Where a session of entries is looked at from, given its latest compaction.
 fn start_after(entries: &[Entry<'_>], previous: Option<usize>, from: From) -> usize {
     let Some(previous) = previous else { return 0 };

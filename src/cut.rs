@@ -138,6 +138,8 @@ pub enum Otherwise {
     Last,
     /// Behind the oldest entry.
     Oldest,
+    /// Behind the newest entry: nothing stays.
+    End,
 }
 
 /// Which entries add to the size of a tail.
@@ -279,6 +281,7 @@ impl CutRules {
         {
             return Some(at);
         }
+        // A cut behind the newest entry keeps nothing: nothing it could begin with is wrong.
         let takes = |at: &usize| marks.get(*at).is_none_or(|mark| self.lands(*mark));
         let landed = match self.toward {
             Toward::Newer => (full..marks.len()).find(takes),
@@ -293,7 +296,7 @@ impl CutRules {
         if self.measure == Measure::Entries {
             let keep = usize::try_from(keep).unwrap_or(usize::MAX);
             let keep = if self.at_most_half && marks.len() <= keep.saturating_mul(2) { 0 } else { keep };
-            return marks.len().checked_sub(keep);
+            return Some(marks.len().saturating_sub(keep));
         }
         let budget = self.budget(keep);
         let mut total: u64 = 0;
@@ -323,6 +326,7 @@ impl CutRules {
             Otherwise::First => Some((0..marks.len()).find(takes).map_or(0, |at| self.absorbed(marks, at))),
             Otherwise::Last => (0..marks.len()).rev().find(takes).or(Some(0)),
             Otherwise::Oldest => (!marks.is_empty()).then_some(1),
+            Otherwise::End => Some(marks.len()),
         }
     }
 

@@ -55,6 +55,9 @@ pub struct WritingRules {
     /// White space around a reply goes (after it was looked at whether there is any text).
     #[serde(default)]
     pub trim: bool,
+    /// A reply of nothing but reasoning or markup of calls is one without any text.
+    #[serde(default)]
+    pub hollow_is_empty: bool,
     /// A reply that ended at the limit of its length.
     #[serde(default)]
     pub cut_short: Taken,
@@ -199,6 +202,23 @@ pub fn write(
     Ok(Written { text, lists, fallback: parts.fallback })
 }
 
+/// Nothing but `<think>` blocks and `<invoke>` markup, closed or not.
+fn is_hollow(text: &str) -> bool {
+    let mut rest = text;
+    let mut any = false;
+    while let Some((open, close)) = [("<think>", "</think>"), ("<invoke", "</invoke>")]
+        .into_iter()
+        .find(|(open, _)| rest.starts_with(open))
+    {
+        any = true;
+        rest = rest
+            .strip_prefix(open)
+            .and_then(|inner| inner.split_once(close))
+            .map_or("", |(_, behind)| behind.trim_start());
+    }
+    any && rest.is_empty()
+}
+
 struct Parts<'e, 'a, 'p, 'w, 'f> {
     entries: &'e [Entry<'a>],
     texts: Texts<'p>,
@@ -222,7 +242,8 @@ impl Parts<'_, '_, '_, '_, '_> {
             }
             Reply::Call(_) if refused(rules.tool_call) => Err("the model called a tool".to_owned()),
             Reply::Text(text) | Reply::CutShort(text) | Reply::Call(text) => {
-                if text.is_empty() && refused(rules.empty) {
+                let empty = text.is_empty() || (rules.hollow_is_empty && is_hollow(&text));
+                if empty && refused(rules.empty) {
                     Err("the summary is empty".to_owned())
                 } else if rules.trim {
                     Ok(text.trim().to_owned())

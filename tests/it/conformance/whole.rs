@@ -4,9 +4,11 @@ use super::cuts::marks;
 use super::text::same_text;
 use super::{Case, Verdict, input, rules, same};
 use compactor::compaction::{
-    Ask, Policy, Prepared, Reply, SessionRules, Texts, WriteError, WritingRules, Written, prepare, write,
+    Ask, EmergencyRules, Policy, Prepared, Reply, SessionRules, Step, Texts, WriteError, WritingRules,
+    Written, decide, prepare, write,
 };
 use compactor::cut::{CutRules, TurnRules};
+use compactor::estimate::{Accounts, BudgetRules, Calibration, EstimateRules, Room, entry_tokens};
 use compactor::harness::{Compaction, Entry, Role};
 use compactor::ledger::FileOpRules;
 use compactor::pairs::{PairRules, answered, repaired};
@@ -284,4 +286,146 @@ pub(crate) fn opal_overflow(case: &Case) -> Verdict {
     path.iter()
         .zip(input::list(&case.expect["messages"]))
         .try_for_each(|(entry, expect)| opal_shown(entry, expect))
+}
+
+/// sven: what is dropped in an emergency.
+pub(crate) fn sven_emergency(case: &Case) -> Verdict {
+    let all = input::sven(&case.input);
+    let talk: Vec<usize> = (0..all.len()).filter(|at| all[*at].role != Role::System).collect();
+    let entries: Vec<Entry<'_>> = talk.iter().map(|at| all[*at].clone()).collect();
+    let rules: EmergencyRules = rules(case, "emergency");
+    let keep = case.input["keep_n"].as_u64().unwrap_or(0);
+    let cut = rules.cut.place(&marks(case, &entries), keep, false).unwrap_or(entries.len());
+    same("kept", &json!(talk[cut..]), &case.expect["kept"])?;
+    let head = 1 + usize::from(case.input["system"].is_string());
+    same("length", &json!(head + entries.len() - cut), &case.expect["len"])?;
+    same("returned", &json!(all.len()), &case.expect["returned"])
+}
+
+/// The number in an error that tells the size of the window.
+fn told_window(error: &str) -> Option<u64> {
+    error.split("\"n_ctx\":").nth(1)?.trim_end_matches('}').parse().ok()
+}
+
+/// sven: the gate before a message is sent.
+pub(crate) fn sven_gate(case: &Case) -> Verdict {
+    let of = (
+        rules::<SessionRules>(case, "session"),
+        rules::<CutRules>(case, "cut"),
+        rules::<TurnRules>(case, "turn"),
+        rules::<WritingRules>(case, "writing"),
+    );
+    let (estimates, budget): (EstimateRules, BudgetRules) = (rules(case, "estimate"), rules(case, "budget"));
+    let config = &case.input["config"];
+    let share = |key: &str, default: f32| config[key].as_f64().map_or(default, |value| value as f32);
+    let all = input::sven(&case.input);
+    let size = |entry: &Entry<'_>| entry_tokens(entry, &estimates).expect("a message");
+    let tokens: u64 = all.iter().map(size).sum();
+    let number = |key: &str| case.input[key].as_u64().unwrap_or(0);
+    let mut accounts = Accounts {
+        tokens,
+        overhead: number("schema_overhead"),
+        calibration: Calibration::new(case.input["calibration"].as_f64().map_or(1.0, |factor| factor as f32)),
+        room: Room { window: number("max_tokens"), output: number("max_output_tokens") },
+    };
+    same("tokens", &json!(tokens), &case.expect["token_count"])?;
+    same("effective", &json!(accounts.effective()), &case.expect["effective"])?;
+    same("budget", &json!(accounts.room.input()), &case.expect["input_budget"])?;
+    let threshold = (share("threshold", 0.85) - share("overhead_reserve", 0.10)).max(0.1);
+    let keep = config["keep_recent"].as_u64().unwrap_or(6);
+    let talk: Vec<usize> = (0..all.len()).filter(|at| all[*at].role != Role::System).collect();
+    let entries: Vec<Entry<'_>> = talk.iter().map(|at| all[*at].clone()).collect();
+    let fires = accounts.room.input() > 0 && accounts.is_near_limit(threshold);
+    let step = if fires {
+        let policy = Policy { session: of.0, cut: &of.1, turn: &of.2 };
+        let kept = |cut: usize| entries[cut..].iter().map(size).sum::<u64>();
+        let emergency: EmergencyRules = rules(case, "emergency");
+        decide(&entries, &marks(case, &entries), policy, keep, Some(&emergency), |cut| {
+            accounts.is_emergency(tokens - kept(cut), &budget)
+        })
+    } else {
+        Step::Nothing
+    };
+    let mut requests = Vec::new();
+    let mut replies = input::list(&case.input["model"]).iter();
+    let (action, head, cut) = match step {
+        Step::Nothing => ("none", None, 0),
+        Step::Drop(cut) => ("emergency", None, cut),
+        Step::Compact(prepared) => {
+            let text: SummaryText = rules(case, "summary-text");
+            let mut window = None;
+            let mut calls = Vec::new();
+            let mut ask = |ask: &Ask<'_, '_>| {
+                let history = serialize(ask.entries, &rules::<PromptRules>(case, "prompt"));
+                requests.push(2);
+                calls.push(history);
+                let mut next = replies.next().cloned().unwrap_or_else(|| json!({"text": "FINAL"}));
+                if let Some(told) = next["error"].as_str().and_then(told_window) {
+                    // The request for the summary is itself cut down and sent again.
+                    window = Some(told);
+                    requests.push(3);
+                    next = replies.next().cloned().unwrap_or_else(|| json!({"text": "FINAL"}));
+                }
+                if next["usage"].is_object() {
+                    let used = ["input", "cache_read", "cache_write"].map(|key| next["usage"][key].as_u64());
+                    let used = used.into_iter().flatten().sum();
+                    let sent = case.expect["summary_request"]["request_tokens"].as_u64().unwrap_or(0);
+                    accounts.report(used, sent, &budget);
+                }
+                let text = next["text"].as_str().unwrap_or_default().to_owned();
+                if next["error"].is_null() && next["stream_error"].is_null() {
+                    Reply::Text(text)
+                } else {
+                    Reply::Failed("error".to_owned())
+                }
+            };
+            let texts = Texts { writing: &of.3, text: &text, files: None };
+            let written = write(&entries, &prepared, texts, false, Some(&mut ask));
+            let request = &case.expect["summary_request"];
+            same("history", &json!(calls.first()), &request["history"])?;
+            if !case.expect["max_tokens_after"].is_null() {
+                same("window", &json!(window), &case.expect["max_tokens_after"])?;
+            }
+            match written {
+                Ok(written) => {
+                    same("summarized", &json!(prepared.history.len()), &case.expect["summarize_count"])?;
+                    (config["strategy"].as_str().unwrap_or("structured"), Some(written.text), prepared.cut)
+                }
+                Err(WriteError::Emergency(_)) => {
+                    let emergency: EmergencyRules = rules(case, "emergency");
+                    let marks = marks(case, &entries);
+                    ("emergency", None, emergency.cut.place(&marks, keep, false).unwrap_or(entries.len()))
+                }
+                Err(error) => return Err(error.to_string()),
+            }
+        }
+    };
+    same("action", &json!(action), &case.expect["action"])?;
+    let factor = json!(accounts.calibration.factor());
+    same(
+        "factor",
+        &factor.to_string(),
+        &json!(case.expect["calibration_after"].as_f64().map(|f| f as f32)).to_string(),
+    )?;
+    if action == "none" {
+        requests.push(all.len() + 1 + usize::from(all.is_empty()));
+        return same("requests", &json!(requests), &case.expect["request_sizes"]);
+    }
+    let kept = &talk[cut..];
+    same("kept", &json!(kept), &case.expect["kept"])?;
+    let system = case.input["system_prompt"].as_str().unwrap_or("SYSP");
+    let notice: SummaryText = rules(case, "summary-text");
+    let head = head.or(notice.emergency.clone()).unwrap_or_default();
+    let said = |role: Role, text: &str| size(&Entry::text(role, text.to_owned()));
+    let after = said(Role::System, system)
+        + said(Role::Assistant, &head)
+        + kept.iter().map(|at| size(&all[*at])).sum::<u64>();
+    let compaction = &case.expect["compactions"][0];
+    same(
+        "before, after",
+        &[json!(tokens), json!(after)],
+        &[compaction["tokens_before"].clone(), compaction["tokens_after"].clone()],
+    )?;
+    requests.push(kept.len() + 3);
+    same("requests", &json!(requests), &case.expect["request_sizes"])
 }
