@@ -34,7 +34,6 @@ pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs:
 const OPTIONAL: &[(&str, &str)] = &[
     ("sven", "entry_points"),
     ("sven", "tool_loop"),
-    ("sven", "shell_tool"),
     ("sven", "parse_jsonl"),
     ("opal", "collect_text"),
     ("operator-use", "extract_text_from_events"),
@@ -53,6 +52,7 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("sven", "serialize_history") => Some(text::history),
         ("lis", "summary_input") => Some(text::summary_input),
         ("sven", "smart_truncate") => Some(text::capped),
+        ("sven", "shell_tool") => Some(text::stored),
         ("lis", "prune_at_build") => Some(text::pruned_at_build),
         ("operator-use", "ContextPruner.transform") => Some(text::context_pruner),
         ("opal", "truncate_summary") => Some(text::truncated),

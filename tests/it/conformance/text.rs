@@ -122,6 +122,13 @@ pub(crate) fn capped(case: &Case) -> Verdict {
     same("unchanged", &(ours == text), &(case.expect["unchanged"] == true))
 }
 
+/// What the session stores of the output of a shell command, which the tool has shortened itself.
+pub(crate) fn stored(case: &Case) -> Verdict {
+    let shown = case.expect["shell_output"].as_str().unwrap_or_default();
+    let ours = cap(shown, "shell", &parts::outputs(case.profile)).map_err(|error| error.to_string())?;
+    same_text("stored", &ours, &case.expect["stored"])
+}
+
 pub(crate) fn pruned_at_build(case: &Case) -> Verdict {
     let mut rules = parts::outputs(case.profile);
     let Some(pruning) = &mut rules.prune else { return Err("no rules for pruning".to_owned()) };
