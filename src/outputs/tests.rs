@@ -247,7 +247,7 @@ fn outcome<'a>(name: &'a str, texts: &[&'a str], error: bool) -> Outcome<'a> {
     }
 }
 
-fn tool<'a>(results: Vec<Outcome<'a>>) -> Entry<'a> {
+fn tool(results: Vec<Outcome<'_>>) -> Entry<'_> {
     Entry::message(Role::Tool, results.into_iter().map(Block::Result).collect())
 }
 

@@ -194,7 +194,7 @@ pub(crate) fn context_pruner(case: &Case) -> Verdict {
             "soft_trim_chars" => trim.above = number,
             "soft_trim_head" => trim.head = number,
             "soft_trim_tail" => trim.tail = number,
-            "placeholder" => pruning.cleared = value.as_str().unwrap_or_default().to_owned(),
+            "placeholder" => value.as_str().unwrap_or_default().clone_into(&mut pruning.cleared),
             other => return Err(format!("unknown setting {other}")),
         }
     }
