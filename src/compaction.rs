@@ -38,7 +38,7 @@ pub enum From {
 
 /// How sessions and compactions go together.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct SessionRules {
     /// How a session holds its compactions.
     pub form: Form,
@@ -146,7 +146,7 @@ pub enum Step {
 
 /// When and how a system gives up on a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct EmergencyRules {
     /// What still stays; its size is that of the ordinary tail.
     pub cut: CutRules,

@@ -163,7 +163,7 @@ pub struct Forced {
 
 /// How a context is cut.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct CutRules {
     /// What sizes are measured in.
     pub measure: Measure,
@@ -343,7 +343,7 @@ impl CutRules {
 
 /// What a cut inside a turn does.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct TurnRules {
     /// A tail that begins with one of these splits no turn.
     pub clean: Vec<Landing>,

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 /// What counts as an operation on a file, and how lists are kept.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct FileOpRules {
     /// Tools that read.
     #[serde(default)]

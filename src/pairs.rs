@@ -32,7 +32,7 @@ pub enum Fate {
 
 /// How pairs are repaired.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, Default)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct PairRules {
     /// Before each request, calls that nothing answers later get a failed result with this text, at the end.
     #[serde(default)]

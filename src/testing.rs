@@ -113,3 +113,16 @@ pub(crate) fn corpus_files(folders: &[&str]) -> Option<Vec<(String, Vec<u8>)>> {
     }
     Some(files)
 }
+
+/// The rules of a modelled system as TOML text.
+pub(crate) fn part(name: &str) -> &'static str {
+    match name {
+        "opal" => include_str!("profile/parts/opal.toml"),
+        "operator-use" => include_str!("profile/parts/operator-use.toml"),
+        "pi-0.73" => include_str!("profile/parts/pi-0.73.toml"),
+        "pi" => include_str!("profile/parts/pi.toml"),
+        "lis" => include_str!("profile/parts/lis.toml"),
+        "sven" => include_str!("profile/parts/sven.toml"),
+        other => panic!("no part {other}"),
+    }
+}

@@ -44,7 +44,7 @@ pub enum Footer {
 
 /// How texts are asked for and taken.
 #[derive(Debug, Clone, PartialEq, Deserialize, Default)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct WritingRules {
     /// What happens when asking fails.
     #[serde(default)]

@@ -8,7 +8,7 @@ use serde::Deserialize;
 
 /// How a system reckons with its window.
 #[derive(Debug, Clone, PartialEq, Deserialize, Default)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct BudgetRules {
     /// Tokens of the longest reply, for the profile's own window: they are no room for the prompt.
     #[serde(default)]
@@ -28,7 +28,7 @@ pub struct BudgetRules {
 
 /// A moving average of reported by estimated tokens.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct CalibrationRules {
     /// The factor before anything was reported.
     pub start: f32,

@@ -8,7 +8,7 @@ use std::num::NonZeroU64;
 
 /// How a system estimates tokens, without asking a model.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct EstimateRules {
     /// What text is measured in.
     pub unit: Unit,
@@ -125,7 +125,7 @@ pub enum Missing {
 
 /// What images count.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct ImageRules {
     /// Size of one.
     pub size: u64,

@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// When a system compacts.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct TriggerRules {
     /// It compacts by itself.
     #[serde(default = "yes")]
@@ -50,7 +50,7 @@ pub enum Measure {
 
 /// The size at which the trigger fires. Serialized as a table of one key: `limit = { share = 0.8 }`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "snake_case")]
 pub enum Limit {
     /// At this share of the window, and above it.
     Share(f64),
@@ -67,7 +67,7 @@ pub enum Limit {
 
 /// A share of the input budget.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct InputShare {
     /// The share.
     pub threshold: f32,
@@ -221,12 +221,12 @@ impl TriggerRules {
         }
         match self.limit {
             Limit::Share(value) => share("limit.share", value, 1.0),
-            Limit::AboveShare(value) => share("limit.above-share", value, 1.0),
+            Limit::AboveShare(value) => share("limit.above_share", value, 1.0),
             Limit::Percent(value) => share("limit.percent", value, 100.0),
             Limit::Reserve(_) => Ok(()),
             Limit::InputShare(value) => {
-                share("limit.input-share.threshold", f64::from(value.threshold), 1.0)?;
-                share("limit.input-share (less its reserve)", f64::from(value.effective()), 1.0)
+                share("limit.input_share.threshold", f64::from(value.threshold), 1.0)?;
+                share("limit.input_share (less its reserve)", f64::from(value.effective()), 1.0)
             }
         }
     }
@@ -234,7 +234,7 @@ impl TriggerRules {
 
 /// When old results are pruned by themselves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct PruneRules {
     /// Results of more tokens than this, in all. Once per session: what was pruned stays marked.
     pub above: u64,

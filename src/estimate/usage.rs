@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 /// How a system reads reported usage.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+#[serde(deny_unknown_fields)]
 pub struct UsageRules {
     /// Fields that add up to the size of the context.
     pub fields: Vec<Field>,

@@ -238,12 +238,11 @@ fn ordered<'n, 't>(items: &'n [(&'t str, Node<'t>)], style: JsonStyle) -> Vec<(&
     let mut pairs: Vec<(Cow<'_, str>, &'t str, &'n Node<'t>)> = Vec::with_capacity(items.len());
     for (raw, node) in items {
         let key = plain(raw);
-        match places.get(&key).and_then(|place| pairs.get_mut(*place)) {
-            Some(pair) => pair.2 = node,
-            None => {
-                places.insert(key.clone(), pairs.len());
-                pairs.push((key, raw, node));
-            }
+        if let Some(pair) = places.get(&key).and_then(|place| pairs.get_mut(*place)) {
+            pair.2 = node;
+        } else {
+            places.insert(key.clone(), pairs.len());
+            pairs.push((key, raw, node));
         }
     }
     match style {
@@ -315,11 +314,7 @@ fn write_number(text: &str, style: JsonStyle) -> Option<Cow<'_, str>> {
         let zero = if style == JsonStyle::JavaScript { "0" } else { "0.0" };
         return Some(Cow::Owned(format!("{}{zero}", if negative { "-" } else { "" })));
     }
-    // The shortest digits that read back as the same number are the same everywhere; where the point stands is not.
-    let scientific = format!("{:e}", value.abs());
-    let (mantissa, exponent) = scientific.split_once('e')?;
-    let digits: String = mantissa.chars().filter(char::is_ascii_digit).collect();
-    let exponent: i32 = exponent.parse().ok()?;
+    let (digits, exponent) = shortest(value.abs())?;
     let sign = if value < 0.0 { "-" } else { "" };
     let body = match style {
         JsonStyle::JavaScript if (-6..21).contains(&exponent) => positional(&digits, exponent, ""),
@@ -334,11 +329,26 @@ fn write_number(text: &str, style: JsonStyle) -> Option<Cow<'_, str>> {
     Some(Cow::Owned(format!("{sign}{body}")))
 }
 
+/// The shortest digits that read back as the same number, of several the nearest, and the power of ten of the first one.
+/// All runtimes agree on them; where the point stands they do not. The standard library rounds halves differently.
+fn shortest(value: f64) -> Option<(String, i32)> {
+    let text = serde_json::Number::from_f64(value)?.to_string();
+    let (mantissa, power) = text.split_once('e').unwrap_or((&text, "0"));
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    let all = format!("{whole}{fraction}");
+    let leading = all.len() - all.trim_start_matches('0').len();
+    let exponent =
+        i32::try_from(whole.len()).ok()? - 1 - i32::try_from(leading).ok()? + power.parse::<i32>().ok()?;
+    Some((all.trim_matches('0').to_owned(), exponent))
+}
+
 /// Erlang's shortest form: without an exponent unless that is shorter, or the number too large to be exact.
 fn erlang_plain(digits: &str, exponent: i32, value: f64) -> bool {
-    let length = digits.len() as i32;
-    let place = exponent + 1;
-    let cost = exponent.to_string().len() as i32 + 1 + if length == 1 { 2 } else { 1 };
+    let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+    let place = i64::from(exponent) + 1;
+    let cost = i64::from(exponent < 0)
+        + i64::from(exponent.unsigned_abs().checked_ilog10().unwrap_or(0))
+        + if length == 1 { 4 } else { 3 };
     if place < 0 {
         2 - place <= cost
     } else if place >= length && place > 0 {
@@ -427,6 +437,8 @@ mod tests {
             ("9007199254740992.0", "9007199254740992", "9.007199254740992e15", "9007199254740992.0"),
             ("9007199254740993", "9007199254740992", "9007199254740993", "9007199254740993"),
             ("12345678901234567890", "12345678901234567000", "12345678901234567890", "12345678901234567890"),
+            ("71622840168895.62", "71622840168895.62", "71622840168895.62", "71622840168895.62"),
+            ("5e-324", "5e-324", "5.0e-324", "5e-324"),
             ("-2.5e+3", "-2500", "-2.5e3", "-2500.0"),
             ("1e999", "null", "1e999", "Infinity"),
         ];

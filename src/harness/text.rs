@@ -109,15 +109,12 @@ pub fn fill(template: &str, values: &[(&str, &str)]) -> String {
         let found = behind
             .split_once('}')
             .and_then(|(name, behind)| Some((values.iter().find(|(key, _)| *key == name)?.1, behind)));
-        match found {
-            Some((value, behind)) => {
-                out.push_str(value);
-                rest = behind;
-            }
-            None => {
-                out.push('{');
-                rest = behind;
-            }
+        if let Some((value, behind)) = found {
+            out.push_str(value);
+            rest = behind;
+        } else {
+            out.push('{');
+            rest = behind;
         }
     }
     out.push_str(rest);

@@ -1,1 +1,372 @@
+//! Rows of what each system does to results, with words of our own.
 
+use super::*;
+use crate::harness::{Block, Image};
+use crate::testing::part;
+
+fn rules(name: &str) -> OutputRules {
+    OutputRules::from_toml_section(part(name), "outputs").expect("valid rules")
+}
+
+fn sven(tokens: usize) -> OutputRules {
+    let mut rules = rules("sven");
+    if let Some(caps) = &mut rules.cap {
+        caps.tokens = tokens;
+    }
+    rules
+}
+
+fn capped(tokens: usize, tool: &str, text: &str) -> String {
+    cap(text, tool, &sven(tokens)).expect("no error").into_owned()
+}
+
+fn lines(template: &str, range: std::ops::Range<usize>) -> String {
+    range.map(|number| template.replace("{}", &number.to_string())).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn what_fits_stays_and_no_allowance_is_no_cap() {
+    let exact = "é".repeat(10);
+    for tool in ["shell", "read_file", "grep", "other"] {
+        for (tokens, text) in [(5, exact.as_str()), (5, ""), (0, "much longer than nothing"), (0, "")] {
+            assert!(matches!(cap(text, tool, &sven(tokens)), Ok(Cow::Borrowed(same)) if same == text));
+        }
+    }
+    for name in ["opal", "pi", "pi-0.73", "lis", "operator-use"] {
+        let long = "x".repeat(100_000);
+        assert!(matches!(cap(&long, "shell", &rules(name)), Ok(Cow::Borrowed(_))), "{name}");
+    }
+}
+
+#[test]
+fn each_tool_has_its_shape() {
+    let text = lines("row {}", 0..100);
+    let marks = [
+        (
+            "lines / ",
+            ["shell", "run_terminal_command", "gdb", "gdb_command", "gdb_interrupt", "gdb_wait_stopped"]
+                .as_slice(),
+        ),
+        ("use read_file with", &["read_file", "buf_read", "context_read"]),
+        (
+            "more matches omitted",
+            &[
+                "grep",
+                "search_codebase",
+                "read_lints",
+                "buf_grep",
+                "context_grep",
+                "search_knowledge",
+                "list_knowledge",
+                "memory",
+            ],
+        ),
+        ("content truncated to fit", &["fs", "edit_file", "", "Shell"]),
+    ];
+    for (mark, tools) in marks {
+        for tool in tools {
+            assert!(capped(10, tool, &text).contains(mark), "{tool}");
+        }
+    }
+}
+
+#[test]
+fn long_results_keep_whole_lines() {
+    // 300 lines of 6, 7 and 8 bytes with their line feeds: 2_289 bytes.
+    let rows = lines("row {}", 0..300);
+    assert_eq!(rows.len(), 2_289);
+    let table = [
+        (
+            10,
+            "shell",
+            rows.clone(),
+            format!(
+                "{}\n[... 295 lines / 2249 bytes omitted ...]\n{}",
+                lines("row {}", 0..3),
+                lines("row {}", 298..300)
+            ),
+        ),
+        (
+            25,
+            "read_file",
+            rows.clone(),
+            format!(
+                "{}\n[... 286 lines omitted (2189 bytes); use read_file with offset/limit to see more ...]\n{}",
+                lines("row {}", 0..8),
+                lines("row {}", 294..300)
+            ),
+        ),
+        (
+            25,
+            "grep",
+            rows.clone(),
+            format!(
+                "{}\n[... 285 more matches omitted (2189 bytes); use a more specific pattern to see them ...]",
+                lines("row {}", 0..15)
+            ),
+        ),
+        (
+            10,
+            "other",
+            rows,
+            format!(
+                "{}\n\n[... 2249 bytes omitted; content truncated to fit context budget ...]",
+                lines("row {}", 0..6)
+            ),
+        ),
+        (
+            5,
+            "other",
+            format!("head\n{}", "t".repeat(50)),
+            "head\n\n[... 35 bytes omitted; content truncated to fit context budget ...]".to_owned(),
+        ),
+        (
+            5,
+            "other",
+            "t".repeat(50),
+            format!(
+                "{}\n[... 30 bytes omitted; content truncated to fit context budget ...]",
+                "t".repeat(20)
+            ),
+        ),
+        (5, "shell", "t".repeat(50), "\n[... 1 lines / 30 bytes omitted ...]\n".to_owned()),
+        (
+            5,
+            "grep",
+            "t".repeat(50),
+            "\n[... 1 more matches omitted (30 bytes); use a more specific pattern to see them ...]"
+                .to_owned(),
+        ),
+    ];
+    for (tokens, tool, text, expect) in table {
+        assert_eq!(capped(tokens, tool, &text), expect, "{tool}");
+    }
+}
+
+#[test]
+fn a_shell_keeps_60_and_40_lines_at_most() {
+    let text = lines("r", 0..5_000);
+    let kept = capped(1_000, "shell", &text);
+    assert_eq!(kept.lines().count(), 101);
+    assert_eq!(kept.lines().nth(60), Some("[... 4900 lines / 5999 bytes omitted ...]"));
+    let file = capped(1_000, "read_file", &text);
+    assert_eq!(file.lines().filter(|line| *line == "r").count(), 2_000);
+}
+
+#[test]
+fn a_text_that_only_line_ends_make_too_long_loses_its_end_without_a_notice() {
+    let crlf = "abc\r\ndef\r\nghi\r\njk\r\n".to_owned();
+    let blank = format!("{}seen and lost", "\n".repeat(12));
+    let table = [
+        // A trailing line feed is over the allowance.
+        (5, "grep", format!("{}\n", "a".repeat(20)), "a".repeat(20)),
+        // Joined by line feeds alone the text fits.
+        (4, "grep", crlf.clone(), "abc\r\ndef\r\nghi\r\nj".to_owned()),
+        (4, "shell", crlf.clone(), "abc\r\ndef\r\nghi\r\nj".to_owned()),
+        (4, "read_file", crlf, "abc\r\ndef\r\nghi\r\nj".to_owned()),
+        // Leading blank lines cost nothing.
+        (5, "grep", blank.clone(), format!("{}seen and", "\n".repeat(12))),
+        // Beginning and end overlap.
+        (5, "read_file", format!("{}z", "\n".repeat(24)), "\n".repeat(20)),
+    ];
+    for (tokens, tool, text, expect) in table {
+        assert_eq!(capped(tokens, tool, &text), expect, "{tool} {text:?}");
+    }
+}
+
+#[test]
+fn line_ends_of_the_tail_count_and_a_bare_carriage_return_is_text() {
+    let blank_tail = format!("abc{}", "\n".repeat(40));
+    // 40 lines: 1 + 7 in front (10 bytes), 11 behind (10 bytes).
+    assert_eq!(
+        capped(5, "shell", &blank_tail),
+        format!("abc{}\n[... 21 lines / 23 bytes omitted ...]\n{}", "\n".repeat(7), "\n".repeat(10))
+    );
+    let bare = format!("{}end\r", "aaaa\n".repeat(10));
+    assert!(capped(5, "shell", &bare).ends_with("\naaaa\nend\r"));
+    let ended = format!("{}end\r\n", "aaaa\r\n".repeat(10));
+    assert!(capped(5, "shell", &ended).ends_with("\naaaa\nend"));
+}
+
+#[test]
+fn a_cut_inside_a_character_fails_unless_it_is_mended() {
+    let table = [
+        (
+            4,
+            "other",
+            "a".repeat(15) + &"é".repeat(9),
+            "a".repeat(15) + "\n[... 17 bytes omitted; content truncated to fit context budget ...]",
+        ),
+        // The cut comes before the search for a line feed.
+        (
+            4,
+            "other",
+            "a\n".to_owned() + &"a".repeat(13) + &"é".repeat(9),
+            "a\n\n[... 17 bytes omitted; content truncated to fit context budget ...]".to_owned(),
+        ),
+        (4, "grep", "ab\r\né0\r\né1\r\naaaé".to_owned(), "ab\r\né0\r\né1\r\na".to_owned()),
+        (4, "grep", "\n".repeat(10) + "aaaaaéé", "\n".repeat(10) + "aaaaa"),
+    ];
+    for (tokens, tool, text, mended) in table {
+        let mut rules = sven(tokens);
+        let ours = cap(&text, tool, &rules);
+        if text.is_char_boundary(tokens * 4) {
+            assert!(ours.is_ok(), "{text:?}");
+            continue;
+        }
+        assert_eq!(ours, Err(OutputError::CharBoundary { at: tokens * 4 }), "{text:?}");
+        rules.mends.push(OutputMend::CharBoundaryFloor);
+        assert_eq!(cap(&text, tool, &rules).as_deref(), Ok(mended.as_str()), "{text:?}");
+    }
+    // Whole lines are kept, so that nothing is cut inside one.
+    assert_eq!(
+        capped(4, "shell", &format!("a{}", "é".repeat(20))),
+        "\n[... 1 lines / 25 bytes omitted ...]\n"
+    );
+}
+
+#[test]
+fn texts_of_a_result_are_one_unless_an_image_stands_among_them() {
+    let rules = sven(5);
+    let mut result = outcome("other", &["aaaa bbbb", "cccc dddd eeee"], false);
+    assert_eq!(
+        cap_outcome(&result, "other", &rules).expect("no error"),
+        ["aaaa bbbb\n\n[... 4 bytes omitted; content truncated to fit context budget ...]"]
+    );
+    result.images.push(Image { low: false });
+    assert_eq!(cap_outcome(&result, "other", &rules).expect("no error"), ["aaaa bbbb", "cccc dddd eeee"]);
+}
+
+fn outcome<'a>(name: &'a str, texts: &[&'a str], error: bool) -> Outcome<'a> {
+    Outcome {
+        call_id: None,
+        name: (!name.is_empty()).then_some(Cow::Borrowed(name)),
+        texts: texts.iter().map(|text| Cow::Borrowed(*text)).collect(),
+        images: Vec::new(),
+        error,
+    }
+}
+
+fn tool(results: Vec<Outcome<'_>>) -> Entry<'_> {
+    Entry::message(Role::Tool, results.into_iter().map(Block::Result).collect())
+}
+
+/// What stands there of each result: none where it stays.
+fn shown(entries: &[Entry<'_>], rules: &OutputRules, session: Session<'_>) -> Vec<Option<String>> {
+    let text = |pruned: Pruned| match pruned.fate {
+        Fate::Stays => None,
+        Fate::Shortened(text) | Fate::Cleared(text) => Some(text),
+    };
+    prune(entries, rules, session).into_iter().map(text).collect()
+}
+
+#[test]
+fn lis_prunes_up_to_its_boundary_by_size_and_by_tool() {
+    use Policy::{Auto, KeepAll, KeepNone};
+    let entries = [
+        Entry::text(Role::User, "go"),
+        tool(vec![outcome("write_file", &["out"], false)]),
+        tool(vec![outcome("read_file", &["out"], false)]),
+        tool(vec![outcome("", &["out"], false)]),
+        Entry::text(Role::Assistant, "on"),
+        tool(vec![outcome("edit_file", &["out"], false)]),
+    ];
+    let tokens = [None, Some(300), Some(200), Some(100), None, Some(50)];
+    let unknown = [None; 6];
+    // Policy, boundary, most, tokens; the first entry that is protected; what stands there.
+    let table: [(Policy, Option<usize>, u64, &[Option<u64>], Option<usize>, [&str; 4]); 13] = [
+        (Auto, None, 2_000, &tokens, None, ["", "", "", ""]),
+        (KeepNone, None, 0, &tokens, None, ["", "", "", ""]),
+        (Auto, Some(5), 0, &tokens, None, ["write_file", "", "pruned", "edit_file"]),
+        (Auto, Some(5), 49, &tokens, None, ["write_file", "", "pruned", "edit_file"]),
+        (Auto, Some(5), 50, &tokens, Some(5), ["write_file", "", "pruned", ""]),
+        (Auto, Some(5), 150, &tokens, Some(3), ["write_file", "", "", ""]),
+        (Auto, Some(5), 649, &tokens, Some(2), ["write_file", "", "", ""]),
+        (Auto, Some(5), 650, &tokens, Some(1), ["", "", "", ""]),
+        (Auto, Some(3), 100, &tokens, Some(3), ["write_file", "", "", ""]),
+        (Auto, Some(5), 1, &unknown, Some(1), ["", "", "", ""]),
+        (KeepNone, Some(3), 2_000, &tokens, Some(1), ["write_file", "read_file", "pruned", ""]),
+        (KeepAll, Some(5), 50, &tokens, Some(5), ["write_file", "", "pruned", ""]),
+        (KeepAll, None, 50, &tokens, None, ["", "", "", ""]),
+    ];
+    for (policy, boundary, most, tokens, from, expect) in table {
+        let mut rules = rules("lis");
+        if let Some(pruning) = &mut rules.prune {
+            pruning.policy = policy;
+            pruning.protect = Some(Protect { most, measure: Measure::Tokens });
+        }
+        let session = Session { boundary, tokens };
+        assert_eq!(keep_from(&entries, &rules, session), from, "{policy:?} {boundary:?} {most}");
+        let expect: Vec<Option<String>> =
+            expect.iter().map(|text| (!text.is_empty()).then(|| (*text).to_owned())).collect();
+        assert_eq!(shown(&entries, &rules, session), expect, "{policy:?} {boundary:?} {most}");
+    }
+    let mut mended = rules("lis");
+    mended.mends.push(OutputMend::KeepAllKeeps);
+    if let Some(pruning) = &mut mended.prune {
+        pruning.policy = KeepAll;
+        pruning.protect = None;
+    }
+    let session = Session { boundary: Some(5), tokens: &tokens };
+    assert_eq!(shown(&entries, &mended, session), vec![None; 4]);
+}
+
+#[test]
+fn operator_use_shortens_or_clears_old_results() {
+    const CLEARED: &str = "[tool output cleared to save context]";
+    let sizes = [150, 200, 201, 2_000, 2_001];
+    let texts: Vec<String> = sizes.iter().map(|size| "ö".repeat(*size)).collect();
+    let old: Vec<Outcome<'_>> = texts.iter().map(|text| outcome("read", &[text.as_str()], false)).collect();
+    let failed = "f".repeat(900);
+    let newest = "n".repeat(400);
+    let entries = [
+        tool(old),
+        tool(vec![outcome("bash", &[&failed], true)]),
+        Entry::text(Role::User, "next"),
+        tool(vec![outcome("bash", &[&newest], false)]),
+    ];
+    let with = |most: u64, change: fn(&mut PruneRules)| {
+        let mut rules = rules("operator-use");
+        if let Some(pruning) = &mut rules.prune {
+            pruning.enabled = true;
+            pruning.protect = Some(Protect { most, measure: Measure::CodePoints });
+            change(pruning);
+        }
+        rules
+    };
+    let cleared = || Some(CLEARED.to_owned());
+    let middle = format!("{0}\n...\n{0}", "ö".repeat(200));
+    let old =
+        |newest: Option<String>| vec![None, None, cleared(), cleared(), Some(middle.clone()), None, newest];
+    let session = Session::default();
+    assert_eq!(shown(&entries, &rules("operator-use"), session), vec![None; 7], "it is off");
+    assert_eq!(shown(&entries, &with(160_000, |_| {}), session), vec![None; 7]);
+    assert_eq!(shown(&entries, &with(1_300, |_| {}), session), old(None));
+    assert_eq!(shown(&entries, &with(400, |_| {}), session), old(None));
+    assert_eq!(shown(&entries, &with(399, |_| {}), session), old(cleared()));
+    assert_eq!(shown(&entries, &with(0, |_| {}), session), old(cleared()));
+
+    let no_tail: fn(&mut PruneRules) = |pruning| {
+        if let Some(trim) = &mut pruning.trim {
+            (trim.head, trim.tail) = (3, 0);
+        }
+    };
+    let fifth = |rules: &OutputRules| shown(&entries, rules, session).get(4).cloned().flatten();
+    assert_eq!(fifth(&with(0, no_tail)), Some(format!("ööö\n...\n{}", "ö".repeat(2_001))));
+    let mut mended = with(0, no_tail);
+    mended.mends.push(OutputMend::EmptyTail);
+    assert_eq!(fifth(&mended), Some("ööö\n...\n".to_owned()));
+}
+
+#[test]
+fn systems_without_pruning_keep_every_result() {
+    let entries = [tool(vec![outcome("read", &["x"], false)])];
+    for name in ["opal", "pi", "pi-0.73", "sven"] {
+        assert_eq!(
+            shown(&entries, &rules(name), Session { boundary: Some(0), tokens: &[] }),
+            [None],
+            "{name}"
+        );
+        assert_eq!(keep_from(&entries, &rules(name), Session::default()), None);
+    }
+}

@@ -1,1 +1,329 @@
+//! Rows of how each system writes a conversation, with words of our own.
 
+use super::*;
+use crate::testing::part;
+
+fn rules(name: &str) -> PromptRules {
+    PromptRules::from_toml_section(part(name), "prompt").expect("valid rules")
+}
+
+fn check(name: &str, entries: &[Entry<'_>], expect: &str) {
+    assert_eq!(serialize(entries, &rules(name)), expect, "{name}");
+}
+
+fn framed(name: &str, entries: &[Entry<'_>]) -> String {
+    let rules = rules(name);
+    frame(&serialize(entries, &rules), None, Part::History, &rules)
+}
+
+fn call<'a>(name: &'a str, arguments: &'a str) -> Block<'a> {
+    Block::Call(Call {
+        id: Cow::Borrowed("c1"),
+        name: Cow::Borrowed(name),
+        arguments: Cow::Borrowed(arguments),
+        kind: None,
+    })
+}
+
+fn outcome<'a>(name: Option<&'a str>, call_id: Option<&'a str>, texts: &[&'a str]) -> Block<'a> {
+    Block::Result(Outcome {
+        call_id: call_id.map(Cow::Borrowed),
+        name: name.map(Cow::Borrowed),
+        texts: texts.iter().map(|text| Cow::Borrowed(*text)).collect(),
+        images: Vec::new(),
+        error: false,
+    })
+}
+
+fn result<'a>(texts: &[&'a str]) -> Entry<'a> {
+    Entry::message(Role::Tool, vec![outcome(None, Some("c1"), texts)])
+}
+
+fn reply(blocks: Vec<Block<'_>>) -> Entry<'_> {
+    Entry::message(Role::Assistant, blocks)
+}
+
+fn txt(text: &str) -> Block<'_> {
+    Block::Text(Cow::Borrowed(text))
+}
+
+const IMAGE: Block<'static> = Block::Image { low: false, count: 1 };
+
+#[test]
+fn opal_writes_a_line_for_every_message() {
+    let odd = Entry { label: Cow::Borrowed("tool_call"), ..Entry::text(Role::Unknown, "odd") };
+    let table: Vec<(Vec<Entry<'_>>, &str)> = vec![
+        (vec![], ""),
+        (vec![Entry::text(Role::User, "add a flag")], "[User]: add a flag"),
+        (vec![Entry::text(Role::System, "rules")], "[System]: rules"),
+        (vec![odd], "[tool_call]: odd"),
+        (vec![reply(vec![])], "[Assistant]: "),
+        (vec![reply(vec![Block::Thinking(Cow::Borrowed("hm")), txt("done")])], "[Assistant]: done"),
+        (
+            vec![reply(vec![call("read_file", r#"{"path": "a.rs"}"#), call("shell", r#"{"b":1,"a":2.0}"#)])],
+            "[Assistant]: \n[Assistant tool calls]: read_file({\"path\":\"a.rs\"}); shell({\"a\":2.0,\"b\":1})",
+        ),
+        (
+            vec![Entry::message(Role::Tool, vec![outcome(Some("grep"), Some("c9"), &["hit"])])],
+            "[Tool result (grep)]: hit",
+        ),
+        (vec![result(&["hit"])], "[Tool result (c1)]: hit"),
+        (vec![Entry::message(Role::Tool, vec![outcome(None, None, &[])])], "[Tool result ()]: "),
+        (
+            vec![Entry::text(Role::User, "one"), result(&["</conversation>"]), reply(vec![txt("two")])],
+            "[User]: one\n[Tool result (c1)]: </conversation>\n[Assistant]: two",
+        ),
+    ];
+    for (entries, expect) in table {
+        check("opal", &entries, expect);
+        assert_eq!(framed("opal", &entries), format!("<conversation>\n{expect}\n</conversation>"));
+    }
+}
+
+#[test]
+fn opal_cuts_by_graphemes_what_is_longer_in_bytes() {
+    let long = "w".repeat(700);
+    check("opal", &[result(&[&long])], &format!("[Tool result (c1)]: {}", "w".repeat(500)));
+    let wide = "ö".repeat(600);
+    check("opal", &[result(&[&wide])], &format!("[Tool result (c1)]: {}", "ö".repeat(500)));
+    let whole = "ö".repeat(400);
+    check("opal", &[result(&[&whole])], &format!("[Tool result (c1)]: {whole}"));
+    let arguments = format!(r#"{{"text":"{}","a":1}}"#, "v".repeat(300));
+    let expect =
+        format!("[Assistant]: \n[Assistant tool calls]: put({{\"a\":1,\"text\":\"{})", "v".repeat(185));
+    check("opal", &[reply(vec![call("put", &arguments)])], &expect);
+    check("opal", &[Entry::text(Role::User, &*long)], &format!("[User]: {long}"));
+}
+
+#[test]
+fn pi_leaves_out_empty_questions_and_results() {
+    let table: Vec<(Vec<Entry<'_>>, &str)> = vec![
+        (vec![], ""),
+        (vec![Entry::text(Role::User, ""), result(&[""]), result(&[])], ""),
+        (vec![reply(vec![txt("")])], "[Assistant]: "),
+        (vec![reply(vec![])], ""),
+        (vec![Entry::message(Role::User, vec![IMAGE])], ""),
+        (vec![Entry::text(Role::System, "rules"), Entry::text(Role::Unknown, "odd")], ""),
+        (
+            vec![
+                Entry::message(Role::User, vec![txt("a"), IMAGE, txt("b")]),
+                reply(vec![txt("c"), txt("d")]),
+            ],
+            "[User]: ab\n\n[Assistant]: c\nd",
+        ),
+        (vec![result(&["one", "two"])], "[Tool result]: onetwo"),
+        (vec![Entry::text(Role::Custom, "note")], "[User]: note"),
+        (vec![Entry { kind: Kind::Meta, ..Entry::text(Role::User, "label") }], ""),
+        (
+            vec![Entry::text(Role::Branch, "tried")],
+            "[User]: The following is a summary of a branch that this conversation came back from:\n\n\
+             <summary>\ntried</summary>",
+        ),
+        (
+            vec![Entry::text(Role::Summary, "so far")],
+            "[User]: The conversation history before this point was compacted into the following summary:\n\n\
+             <summary>\nso far\n</summary>",
+        ),
+        (
+            vec![reply(vec![
+                txt("look"),
+                call("read", r#"{"path": "é", "10": [1, 2.50], "x": null}"#),
+                call("ls", "{}"),
+            ])],
+            "[Assistant]: look\n\n[Assistant tool calls]: read(10=[1,2.5], path=\"é\", x=null); ls()",
+        ),
+    ];
+    for (entries, expect) in table {
+        check("pi-0.73", &entries, expect);
+        check("pi", &entries, expect);
+    }
+}
+
+#[test]
+fn pi_writes_thinking_in_its_older_version_only() {
+    let entries =
+        [reply(vec![Block::Thinking(Cow::Borrowed("a")), Block::Thinking(Cow::Borrowed("b")), txt("c")])];
+    check("pi-0.73", &entries, "[Assistant thinking]: a\nb\n\n[Assistant]: c");
+    check("pi", &entries, "[Assistant]: c");
+    let empty = [reply(vec![Block::Thinking(Cow::Borrowed(""))])];
+    check("pi-0.73", &empty, "[Assistant thinking]: ");
+    check("pi", &empty, "");
+}
+
+#[test]
+fn pi_cuts_results_at_2000_units() {
+    let table = [
+        ("r".repeat(1999), "r".repeat(1999), None),
+        ("r".repeat(2000), "r".repeat(2000), None),
+        ("r".repeat(2600), "r".repeat(2000), Some(600)),
+        ("ö".repeat(2005), "ö".repeat(2000), Some(5)),
+        ("🦀".repeat(1000), "🦀".repeat(1000), None),
+        ("🦀".repeat(1002), "🦀".repeat(1000), Some(4)),
+    ];
+    for (text, stays, more) in table {
+        let notice =
+            more.map(|more| format!("\n\n[... {more} more characters truncated]")).unwrap_or_default();
+        for name in ["pi", "pi-0.73"] {
+            check(name, &[result(&[&text])], &format!("[Tool result]: {stays}{notice}"));
+        }
+    }
+    let odd = format!("r{}", "🦀".repeat(1000));
+    let start = format!("[Tool result]: r{}", "🦀".repeat(999));
+    let end = "\n\n[... 1 more characters truncated]";
+    check("pi-0.73", &[result(&[&odd])], &format!("{start}\u{fffd}{end}"));
+    check("pi", &[result(&[&odd])], &format!("{start}{end}"));
+}
+
+#[test]
+fn pi_tells_how_a_command_of_the_person_ended() {
+    let ran = |output: &'static str, shell: Option<Shell<'static>>| Entry {
+        shell,
+        ..Entry::message(Role::Shell, vec![txt("make"), txt(output)])
+    };
+    let code = |code: i64| Some(Shell { code: Some(code), ..Shell::default() });
+    let table = [
+        (ran("ok", None), "\n```\nok\n```"),
+        (ran("ok", code(0)), "\n```\nok\n```"),
+        (ran("", code(2)), "\n(no output)\n\nCommand exited with code 2"),
+        (
+            ran("x", Some(Shell { code: Some(130), cancelled: true, rest: None })),
+            "\n```\nx\n```\n\n(command cancelled)",
+        ),
+        (
+            ran("x", Some(Shell { code: None, cancelled: false, rest: Some(Cow::Borrowed("/t/o")) })),
+            "\n```\nx\n```\n\n[Output truncated. Full output: /t/o]",
+        ),
+    ];
+    for (entry, expect) in table {
+        check("pi", std::slice::from_ref(&entry), &format!("[User]: Ran `make`{expect}"));
+        check("pi-0.73", &[Entry { hidden: true, ..entry }], "");
+    }
+}
+
+#[test]
+fn an_earlier_summary_stands_where_the_system_puts_it() {
+    let behind = "<conversation>\nC\n</conversation>\n\n<previous-summary>\nS\n</previous-summary>";
+    let table = [
+        ("pi", behind),
+        ("pi-0.73", behind),
+        ("operator-use", behind),
+        ("opal", "<previous-summary>\nS\n</previous-summary>\n\n<conversation>\nC\n</conversation>"),
+        ("lis", "Previous summary:\nS\n\nNew messages:\nC"),
+        ("sven", "\n\n---\n\nC"),
+    ];
+    for (name, expect) in table {
+        assert_eq!(frame("C", Some("S"), Part::History, &rules(name)), expect, "{name}");
+    }
+    let tagged = "<conversation>\nC\n</conversation>";
+    for (name, expect) in [("pi", "# Conversation\nC"), ("pi-0.73", tagged), ("operator-use", tagged)] {
+        assert_eq!(frame("C", None, Part::TurnPrefix, &rules(name)), expect, "{name}");
+    }
+}
+
+#[test]
+fn operator_use_writes_what_is_empty_and_takes_a_round_as_one_text() {
+    let long = "r".repeat(1500);
+    let custom = Entry { label: Cow::Borrowed("größe"), ..Entry::text(Role::Custom, "x") };
+    let round = Entry::message(
+        Role::Tool,
+        vec![outcome(None, Some("a"), &[&long]), outcome(None, Some("b"), &[&long])],
+    );
+    let cut = format!("[Tool result]: {long}\n{}\n\n[... 1001 more characters truncated]", "r".repeat(499));
+    let table: Vec<(Vec<Entry<'_>>, &str)> = vec![
+        (vec![], ""),
+        (vec![Entry::text(Role::User, ""), result(&[""])], "[User]: \n\n[Tool result]: "),
+        (vec![Entry::message(Role::User, vec![IMAGE]), reply(vec![])], ""),
+        (vec![Entry::message(Role::User, vec![txt("a"), txt("b")])], "[User]: a\nb"),
+        (vec![custom], "[GRÖSSE]: x"),
+        (vec![Entry::text(Role::Branch, "b")], "[BranchSummary]: b"),
+        (vec![Entry::text(Role::Summary, "s")], "[CompactionSummary]: s"),
+        (vec![Entry::text(Role::System, "rules")], ""),
+        (
+            vec![reply(vec![
+                Block::Thinking(Cow::Borrowed("t")),
+                txt("x"),
+                call("edit", r#"{"path":"ä","n":[1,2.0],"o":{"k":true}}"#),
+            ])],
+            "[Assistant thinking]: t\n\n[Assistant]: x\n\n\
+             [Assistant tool calls]: edit(path=\"\\u00e4\", n=[1, 2.0], o={\"k\": true})",
+        ),
+        (vec![round], &cut),
+    ];
+    for (entries, expect) in table {
+        check("operator-use", &entries, expect);
+    }
+}
+
+#[test]
+fn lis_never_shows_tool_output() {
+    let entries = [
+        Entry::text(Role::System, "rules"),
+        Entry::text(Role::User, "hello"),
+        reply(vec![call("search", "{}")]),
+        result(&["a long page"]),
+        reply(vec![txt("found it")]),
+        Entry::text(Role::User, ""),
+        Entry::message(Role::User, vec![IMAGE]),
+    ];
+    check(
+        "lis",
+        &entries,
+        "User: hello\nAssistant: [media/tool]\nAssistant: [media/tool]\nAssistant: found it\nUser: \n\
+         User: [media/tool]\n",
+    );
+    check("lis", &[], "");
+}
+
+#[test]
+fn sven_writes_everything_in_full() {
+    let long = "r".repeat(30_000);
+    let mut shown = result(&["a", "b"]);
+    if let Some(Block::Result(result)) = shown.blocks.first_mut() {
+        result.images.push(crate::harness::Image { low: false });
+    }
+    let table: Vec<(Vec<Entry<'_>>, String)> = vec![
+        (vec![Entry::text(Role::System, "rules"), Entry::text(Role::User, "q")], "User: q".to_owned()),
+        (vec![Entry::message(Role::User, vec![txt("a"), IMAGE, txt("b")])], "User: a [image] b".to_owned()),
+        (vec![shown], "Tool: [tool_result: a\nb]".to_owned()),
+        (vec![result(&[&long])], format!("Tool: [tool_result: {long}]")),
+        (
+            vec![reply(vec![txt("go")]), reply(vec![call("shell", r#"{"b": 1,  "a":1.0}"#)])],
+            "Assistant: go\n\nAssistant: [tool_call: shell({\"b\": 1,  \"a\":1.0})]".to_owned(),
+        ),
+    ];
+    for (entries, expect) in table {
+        check("sven", &entries, &expect);
+    }
+}
+
+#[test]
+fn arguments_that_are_no_object_stay_what_they_are() {
+    for (arguments, expect) in
+        [("*** Begin Patch", "*** Begin Patch"), ("", ""), ("null", "null"), ("[1, 2]", "[1,2]")]
+    {
+        check("pi", &[reply(vec![call("t", arguments)])], &format!("[Assistant tool calls]: t({expect})"));
+    }
+}
+
+#[test]
+fn names_with_braces_are_no_templates() {
+    check(
+        "pi",
+        &[reply(vec![call("{args}", r#"{"a":"{name}"}"#)])],
+        "[Assistant tool calls]: {args}(a=\"{name}\")",
+    );
+}
+
+#[test]
+fn rules_without_anything_write_nothing() {
+    let entries = [Entry::text(Role::User, "x"), reply(vec![txt("y"), call("t", "{}")]), result(&["z"])];
+    assert_eq!(serialize(&entries, &PromptRules::default()), "");
+}
+
+#[test]
+fn unknown_keys_and_missing_tables_are_errors() {
+    let error = |text: &str| PromptRules::from_toml_section(text, "prompt").unwrap_err().to_string();
+    assert!(error("[prompt]\nopne = 'x'").contains("opne"));
+    assert!(error("[outputs]").contains("no table [prompt]"));
+    assert!(error("[prompt").contains("TOML"));
+}

@@ -40,7 +40,6 @@ pub(crate) fn same<T: PartialEq + std::fmt::Debug>(what: &str, ours: &T, theirs:
 const OPTIONAL: &[(&str, &str)] = &[
     ("sven", "entry_points"),
     ("sven", "tool_loop"),
-    ("sven", "shell_tool"),
     ("sven", "parse_jsonl"),
     ("opal", "collect_text"),
     ("operator-use", "extract_text_from_events"),
@@ -113,6 +112,7 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("sven", "emergency_compact") => whole::sven_emergency,
         ("sven", "gate" | "boundary") => whole::sven_gate,
         ("pi" | "operator-use", "compact") => whole::session_compact,
+        ("sven", "shell_tool") => text::stored,
         _ => return None,
     })
 }

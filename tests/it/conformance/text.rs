@@ -34,7 +34,7 @@ pub(crate) mod parts {
     }
 
     pub(crate) fn summary_text(profile: &str) -> SummaryText {
-        SummaryText::from_toml_section(text(profile), "summary-text").expect("valid rules")
+        SummaryText::from_toml_section(text(profile), "summary_text").expect("valid rules")
     }
 }
 
@@ -122,6 +122,13 @@ pub(crate) fn capped(case: &Case) -> Verdict {
     same("unchanged", &(ours == text), &(case.expect["unchanged"] == true))
 }
 
+/// What the session stores of the output of a shell command, which the tool has shortened itself.
+pub(crate) fn stored(case: &Case) -> Verdict {
+    let shown = case.expect["shell_output"].as_str().unwrap_or_default();
+    let ours = cap(shown, "shell", &parts::outputs(case.profile)).map_err(|error| error.to_string())?;
+    same_text("stored", &ours, &case.expect["stored"])
+}
+
 pub(crate) fn pruned_at_build(case: &Case) -> Verdict {
     let mut rules = parts::outputs(case.profile);
     let Some(pruning) = &mut rules.prune else { return Err("no rules for pruning".to_owned()) };
@@ -187,7 +194,7 @@ pub(crate) fn context_pruner(case: &Case) -> Verdict {
             "soft_trim_chars" => trim.above = number,
             "soft_trim_head" => trim.head = number,
             "soft_trim_tail" => trim.tail = number,
-            "placeholder" => pruning.cleared = value.as_str().unwrap_or_default().to_owned(),
+            "placeholder" => value.as_str().unwrap_or_default().clone_into(&mut pruning.cleared),
             other => return Err(format!("unknown setting {other}")),
         }
     }

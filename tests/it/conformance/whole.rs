@@ -37,7 +37,7 @@ impl Rules {
 
     fn prepared(&self, case: &Case, entries: &[Entry<'_>], keep: u64, force: bool) -> Option<Prepared> {
         let policy = Policy { session: self.session, cut: &self.cut, turn: &self.turn };
-        let text: SummaryText = rules(case, "summary-text");
+        let text: SummaryText = rules(case, "summary_text");
         let summary = |entry: &Entry<'_>| text.previous(std::slice::from_ref(entry)).is_some();
         prepare(entries, &marks(case, entries), policy, keep, force, summary)
     }
@@ -95,7 +95,7 @@ fn reply(value: &Value) -> Reply {
 fn summary_entry(case: &Case, written: &Written) -> Entry<'static> {
     Entry {
         compaction: Some(Compaction { lists: Some(written.lists.clone()), ..Compaction::default() }),
-        ..Entry::text(Role::User, rules::<SummaryText>(case, "summary-text").wrap(&written.text))
+        ..Entry::text(Role::User, rules::<SummaryText>(case, "summary_text").wrap(&written.text))
     }
 }
 
@@ -142,7 +142,7 @@ fn opal_step<'v>(
     if !truncate && !model {
         return (Err(WriteError::Crash("no model".to_owned())), script);
     }
-    let text: SummaryText = rules(case, "summary-text");
+    let text: SummaryText = rules(case, "summary_text");
     let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
     let written = if model {
         write(path, &prepared, of.texts(&text), truncate, Some(&mut ask))
@@ -228,7 +228,7 @@ pub(crate) fn session_compact(case: &Case) -> Verdict {
     }
     let prepared = prepared.ok_or("not prepared")?;
     let mut script = Script::new(&case.input["replies"], false);
-    let text: SummaryText = rules(case, "summary-text");
+    let text: SummaryText = rules(case, "summary_text");
     let mut ask = |ask: &Ask<'_, '_>| script.answer(case, ask);
     let written = write(&entries, &prepared, of.texts(&text), false, Some(&mut ask));
     same("calls", &script.asked.len(), &input::list(&case.expect["calls"]).len())?;
@@ -352,7 +352,7 @@ pub(crate) fn sven_gate(case: &Case) -> Verdict {
         Step::Nothing => ("none", None, 0),
         Step::Drop(cut) => ("emergency", None, cut),
         Step::Compact(prepared) => {
-            let text: SummaryText = rules(case, "summary-text");
+            let text: SummaryText = rules(case, "summary_text");
             let mut window = None;
             let mut calls = Vec::new();
             let mut ask = |ask: &Ask<'_, '_>| {
@@ -414,7 +414,7 @@ pub(crate) fn sven_gate(case: &Case) -> Verdict {
     let kept = &talk[cut..];
     same("kept", &json!(kept), &case.expect["kept"])?;
     let system = case.input["system_prompt"].as_str().unwrap_or("SYSP");
-    let notice: SummaryText = rules(case, "summary-text");
+    let notice: SummaryText = rules(case, "summary_text");
     let head = head.or(notice.emergency.clone()).unwrap_or_default();
     let said = |role: Role, text: &str| size(&Entry::text(role, text.to_owned()));
     let after = said(Role::System, system)
