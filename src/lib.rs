@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
-//! | 2 measures | [`tokens`]; [`matching`], [`facts`] |
+//! | 2 measures | [`tokens`]; [`matching`], [`facts`]; [`overflow`] |
 //! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
@@ -24,6 +24,7 @@ pub mod fileops;
 pub mod ingest;
 pub mod matching;
 pub mod models;
+pub mod overflow;
 pub mod paths;
 pub mod profile;
 pub mod replay;

@@ -64,7 +64,7 @@ macro_rules! sent {
 /// What a request has to fit.
 macro_rules! room {
     () => {
-        r"(?:(?:contexts?|sequence|prompt|model|input) (?:windows?|lengths?|len|sizes?|limits?|budget|capacity)|(?:token|tokens) (?:limits?|maximum)|max(?:imum)? (?:(?:allowed|permitted|supported|total|possible|number|of|the|model|models|input|prompt|context|sequence|request|token|tokens) )*(?:windows?|lengths?|len|sizes?|limits?|tokens?)|(?:n|num) ctx|(?:models?|token|allowed) (?:\w+ )?maximum|最大)"
+        r"(?:(?:contexts?|sequence|prompt|model|input) (?:windows?|lengths?|len|sizes?|limits?|budget|capacity)|(?:token|tokens) (?:limits?|maximum)|max(?:imum)? (?:(?:allowed|permitted|supported|total|possible|number|of|the|model|models|input|prompt|context|sequence|seq|request|messages?|token|tokens) )*(?:windows?|lengths?|len|sizes?|limits?|tokens?)|(?:n|num) ctx|max position embeddings|(?:models?|token|allowed) (?:\w+ )?maximum|最大)"
     };
 }
 macro_rules! over {
@@ -86,10 +86,12 @@ patterns! {
         " (?:",
         sent!(), " ", gap!("10"), over!(), " ", gap!("6"), room!(), " ",
         "|", room!(), " ", gap!("4"), "exceeded ",
-        "|", room!(), " (?:(?:is|was|has been) )?(?:overflowed|reached|full|exhausted) ",
+        "|", room!(), " (?:(?:is|was|has been|has) )?(?:overflowed|reached|full|exhausted) ",
         "|(?:context|prompt|input|token) (?:window|length|size|limit)s? exceeds? ", gap!("3"), "(?:limit|max|maximum) ",
         "|reached ", gap!("3"), "(?:context|input|prompt) (?:window|length|size|limit) ",
         "|(?:prompts?|inputs?|conversation|chat|messages|history|transcript|context) ", gap!("4"), "too (?:long|large|big) ",
+        "|(?:prompts?|inputs?|context|conversation|messages|tokens) ", gap!("6"), "exceed(?:s|ed)? (?:the )?(?:models? )?(?:maximum|max|limits?)(?: allowed)? ",
+        "|(?:context|conversation|history) (?:is |was )?full ",
         "|too many (?:input|prompt|context) tokens ",
         "|too many tokens (?:per|for|in|within) ", gap!("3"), "(?:request|prompt|input|model|message|messages|conversation|context) ",
         "|max(?:imum)? (?:context|prompt|input|sequence) (?:length|window|size) (?:is|of|:) \\d+ ",
@@ -111,27 +113,30 @@ patterns! {
     CHINESE_RATE = r"频率|并发|限流|速率|请求过多|请求数|访问量|稍后|配额";
     CHINESE_BILLING = r"余额|欠费|充值|付费|账户.{0,6}不足|套餐";
     PER_TIME = r" (?:(?:per|a|an|each) (?:minute|min|day|hour|second|sec|month|week)|tpm|rpm|tpd|rpd|qps|qpm|itpm|otpm|daily|hourly|monthly|per-minute) ";
-    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|(?:please )?wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limit (?:\w+ )?(?:reached|exceeded|hit)|tokens processed) ";
+    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|(?:please )?wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|tokens processed) ";
     RETRY = r" (?:(?:try|retry) (?:again )?(?:in|after) \d\S*|resource exhausted|rate limit(?:s|ed)?) ";
-    BILLING = r" (?:payment required|insufficient (?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
-    PLAN = r" (?:billing|(?:your|current) (?:plan|subscription)|paid (?:plan|account)) ";
+    BILLING = r" (?:payment required|insufficient (?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|extra usage|payment method|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
+    PLAN = r" (?:(?:your|current) (?:plan|subscription)|paid (?:plan|account)) ";
+    ACCOUNT = r" billing ";
     STATUS = r"^[ ;\[(]*(?:(?:error|http|status|code|api|client|server|request failed) [: ]*)*(\d{3}) |(?:status|code|error code|status code|statuscode) : (\d{3}) ";
     NO_BODY = r"^ (?:error )?413 (?:status code )?\( no body \) $";
     SIZE = concat!(
         " (?:(?:entity|payload|body|upload|images?|attachment|pdf|document|media|audio|video|string|image dimensions|request size|payload size) ",
         gap!("5"), "(?:too (?:large|long|big)|exceeds?|exceeded|larger than|bigger than|over the|above the) ",
         "|(?:message|request|input|prompt|content) ", gap!("6"), "(?:exceeds?|exceeded|larger than|too (?:large|long|big)) ", gap!("8"), "(?:bytes|[kmg]i?b|characters|pixels|upload limit) ",
-        "|files? (?:size )?(?:is |was )?(?:too (?:large|big)|exceeds?|larger than) |message larger than max |(?:request|content|payload) too large ",
+        "|files? (?:size )?(?:is |was )?(?:too (?:large|big)|exceeds?|larger than) |message larger than max |(?:request|message|payload|total) size (?:\\d+ )?exceeds |request (?:is|was) too (?:large|big) ",
+        "|(?:request|body|message|size|payload) ", gap!("8"), "\\d*[kmg]i?b ", gap!("5"), "(?:over|limit|max|maximum|most) ",
+        "|(?:request|content|payload) too large ",
         "|(?:request|payload|content) exceeds ", gap!("2"), "(?:maximum|max|allowed) (?:allowed )?(?:size|number of bytes) )"
     );
     TOKENS = r" (?:tokens?|context|tpm|tpd|itpm) ";
     LOOSE = r" (?:too many tokens (?:$|[^ ]|in |requested |sent )|(?:token|tokens|context) limit (?:\w+ )?(?:exceeded|reached)|request too large for (?:this |the )?model |context limit ) ?";
-    NOUN = r" (?:context (?:window|length|size|limit)|(?:n|num) ctx|max model len|max(?:imum)? (?:allowed |model )?(?:input|prompt|sequence|model|context)? ?(?:length|len)|prompt is too long|(?:prompt|input) tokens?) ";
+    NOUN = r" (?:context (?:window|length|size|limit)|(?:n|num) ctx|max (?:model|seq) len|max position embeddings|max(?:imum)? (?:allowed |model )?(?:input|prompt|sequence|model|context)? ?(?:length|len)|prompt is too long|(?:prompt|input) tokens?) ";
     ANY_SENT = concat!(" ", sent!(), " ");
     SETTING = r" (?:range of |value of |value for )?(?:max(?:imum)?|number of) (?:(?:output|completion|new|generated|response) )?tokens? ";
     SET_WRONG = concat!(
-        "^(?:(?:or|value|values|parameter|setting|you|requested|for|this|model|in|the|request|of|:|=|is|was|set|to|\\d+|max|completion|output|new|tokens?|\\() ){0,10}",
-        "(?:too (?:large|high|big|small|low)|(?:must|should|has to) (?:not exceed|be (?:<|>|less|more|at |between|within|in |a |positive|greater|smaller|lower|higher|no |\\[))|cannot (?:be|exceed)|can not (?:be|exceed)|exceeds?|invalid|> \\d|>=|is not|but the supported range|range|\\[ \\d|larger than|greater than|between)"
+        "^(?:(?:or|value|values|parameter|setting|you|requested|for|this|model|in|the|request|of|:|=|is|was|set|to|\\d+|max|completion|output|new|tokens?|\\(|\\)) ){0,10}",
+        "(?:too (?:large|high|big|small|low)|(?:must|should|has to) (?:not exceed|be (?:<|>|less|more|at |between|within|in |a |positive|greater|smaller|lower|higher|no |\\[))|cannot (?:be|exceed)|can not (?:be|exceed)|exceeds?|invalid|(?:integer )?(?:above|below) (?:the )?(?:maximum|minimum)|> \\d|>=|is not|but the supported range|range|\\[ \\d|larger than|greater than|between)"
     );
     SUPPORTS = r" (?:supports?|allows?|accepts?) (?:at most|up to|only|a maximum of|max) \d+ (?:completion|output) tokens? ";
     BEFORE_SETTING = concat!(" (?:", sent!(), " ", gap!("4"), r"(?:and|\+|plus|or)|exceed\w*|more than|than|larger|greater|reduce|decrease|fewer|lower|less|input) $");
@@ -161,7 +166,8 @@ fn class(text: &str, named: Named) -> Class {
     if status == Some(402) || BILLING.is_match(text) || CHINESE_BILLING.is_match(text) {
         return Class::Billing;
     }
-    if PLAN.is_match(text) && rate && !RETRY.is_match(text) && !per_time {
+    let of_account = ACCOUNT.is_match(text) || rate && PLAN.is_match(text);
+    if of_account && !per_time && !RETRY.is_match(text) {
         return Class::Billing;
     }
     if asserted(&CODE, text) || NO_BODY.is_match(text) {
@@ -176,10 +182,10 @@ fn class(text: &str, named: Named) -> Class {
         return Class::Rate;
     }
     let limited = named.limit.is_some() && in_tokens;
-    if sized && !limited {
+    let said = asserted(&SAID, text) || CHINESE.is_match(text);
+    if sized && !limited && !(said && in_tokens) {
         return Class::Bytes;
     }
-    let said = asserted(&SAID, text) || CHINESE.is_match(text);
     let figures = in_tokens && ANY_SENT.is_match(text) && (above || limited && sized);
     if !elsewhere && (said || figures || asserted(&LOOSE, text)) {
         return Class::Overflow;
@@ -203,7 +209,7 @@ fn asserted(pattern: &Regex, text: &str) -> bool {
         let before = text.get(..=found.start()).unwrap_or("");
         let start = before.rfind([';', '.', '!', '?']).map_or(0, |at| at + 1);
         let behind = text.get(found.end()..).unwrap_or("");
-        !TALK.is_match(before.get(start..).unwrap_or("")) && !TALKED.is_match(behind)
+        !TALK.is_match(before.get(start..).unwrap_or("")) && !TALKED.is_match(behind.trim_start())
     })
 }
 
@@ -214,7 +220,8 @@ fn is_output_setting(text: &str) -> bool {
         let start = before.rfind([';', '.', '!', '?']).map_or(0, |at| at + 1);
         let behind = text.get(found.end()..).unwrap_or("");
         let is_range = found.as_str().contains("range of");
-        (is_range || SET_WRONG.is_match(behind)) && !BEFORE_SETTING.is_match(before.get(start..).unwrap_or(""))
+        (is_range || SET_WRONG.is_match(behind))
+            && !BEFORE_SETTING.is_match(before.get(start..).unwrap_or(""))
     });
     wrong || SUPPORTS.is_match(text)
 }

@@ -274,9 +274,7 @@ impl UsageRule {
         let bound = window as f64 * self.share;
         let passes = if self.inclusive { input as f64 >= bound } else { input as f64 > bound };
         let of_these = |stop: &str| self.stops.iter().any(|known| known == stop);
-        passes
-            && (self.stops.is_empty() || stop.is_some_and(of_these))
-            && (!self.silent || usage.output == 0)
+        passes && (self.stops.is_empty() || stop.is_some_and(of_these)) && (!self.silent || usage.output == 0)
     }
 }
 

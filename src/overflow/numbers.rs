@@ -39,11 +39,10 @@ patterns! {
     USED_RIGHT = r"^(?:tokens? |\) )*(?:exceed(?:s|ed)? (?:the|your|our|its|this|model|models|max|maximum|limit|context|\d)|> (?:\d|the|max|maximum|limit|model)|(?:is|are|was|were) (?:longer|larger|bigger|greater|more|over|above|beyond|too)|(?:were|was) (?:sent|given|provided|requested|received)|long |requested |超出|超过|大于)";
     INPUT_RIGHT = r"^(?:tokens? )?(?:in (?:the |your )?(?:messages|prompt|request|input|functions|conversation)|of (?:text|tool|image) input|(?:input|prompt|inputs) tokens?|from (?:the )?(?:input|messages|prompt))";
     ASKED_LEFT = r" (?:requested|got|received|given|provided|passed|sent|supplied|contains?|resulted in|setting)(?: (?:of|up to|about|at least|approximately|around|a|total|value|is|too|large|:|=|\(|tokens?))* $";
-    LIMIT_LEFT = r" (?:max|maximum|limits?|limited|up to|at most|only|supports?|allows?|allowed|accepts?|takes|<=?|less than|lower than|fewer than|shorter than|smaller than|more than|longer than|larger than|greater than|bigger than|than|below|under|within|exceeds?|exceeded|exceeding|over|beyond|above|>=?|n ctx|num ctx|context (?:window|length|size|limit)|max model len|capacity|ceiling|cap|quota|supported|afford|[^ ]*(?:最大|上限|限制|超过|超出)[^ ]*)(?: (?:of|is|are|was|the|a|an|this|that|to|be|only|just|tokens?|allowed|permitted|supported|configured|available|size|length|len|count|context|window|input|prompt|model|models|sequence|total|number|value|for|at|set|currently|about|approximately|limit|maximum|max|equal|or|than|our|your|its|requested|completion|output|:|=|\(|\[))* $";
+    LIMIT_LEFT = r" (?:max|maximum|limits?|limited|up to|at most|only|supports?|allows?|allowed|accepts?|takes|<=?|less than|lower than|fewer than|shorter than|smaller than|more than|longer than|larger than|greater than|bigger than|than|below|under|within|exceeds?|exceeded|exceeding|over|beyond|above|>=?|n ctx|num ctx|context (?:window|length|size|limit)|max model len|capacity|ceiling|cap|quota|supported|afford|[^ ]*(?:最大|上限|限制|超过|超出)[^ ]*)(?: (?:of|is|are|was|the|a|an|this|that|to|be|only|just|tokens?|allowed|permitted|supported|configured|available|size|length|len|count|context|window|input|prompt|model|models|sequence|seq|position|embeddings|total|number|value|setting|for|at|set|currently|about|approximately|limit|maximum|max|equal|or|than|our|your|its|requested|completion|output|:|=|\(|\[))* $";
     USED_LEFT = r" (?:requests?|requires?|holds?|has|have|had|results in|receive|gets|submitted|is too long|too long|too large|too many tokens|current|currently|prompts?|inputs?|conversation|messages?|counts?|total|estimated|used|actual|needs?|needed|keep the first|length|sum|setting|outtokens|[^ ]*(?:当前|实际|请求|输入|共)[^ ]*)(?: (?:of|is|are|was|the|a|an|about|approximately|around|at least|roughly|total|tokens?|count|length|size|number|you|your|input|prompt|text|in|first|already|[^ a-z0-9]{1,3}|:|=|\())* $";
     OF_INPUT = r" (?:prompts?|inputs?|messages|conversation)[^0-9]* $";
 }
-
 
 /// Reads the numbers of a plain text. `of_output`: the error is about the output setting, which then is what was used.
 pub(super) fn read(plain: &str, of_output: bool) -> Named {
@@ -112,7 +111,7 @@ impl Tally {
                 self.excess = Some(*number);
             } else if !of_output && (is_part || OUTPUT_RIGHT.is_match(right)) {
                 outputs.push(*number);
-            } else if ASKED_LEFT.is_match(left) {
+            } else if ASKED_LEFT.is_match(left) && !(of_output && bounds(left)) {
                 if left.contains(" requested ") {
                     self.requested = Some(*number);
                 }
@@ -165,9 +164,17 @@ fn numbers(sentence: &str) -> Vec<(usize, usize, u64)> {
     found
 }
 
+/// A comparison stands before the number.
+fn bounds(left: &str) -> bool {
+    [" exceed", " than ", " above "].iter().any(|word| left.contains(word))
+}
+
 /// A number alone in brackets that is small and not round is a code of the provider.
 fn is_code(lone: bool, left: &str, right: &str, number: u64) -> bool {
-    lone && left.ends_with(" ( ") && right.starts_with(") ") && number < LEAST_BARE && !number.is_power_of_two()
+    lone && left.ends_with(" ( ")
+        && right.starts_with(") ")
+        && number < LEAST_BARE
+        && !number.is_power_of_two()
 }
 
 #[cfg(test)]

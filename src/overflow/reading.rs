@@ -28,6 +28,12 @@ pub(super) fn pattern(text: &str) -> Regex {
 macro_rules! patterns {
     ($($name:ident = $text:expr;)+) => {
         $(static $name: LazyLock<Regex> = LazyLock::new(|| $crate::overflow::reading::pattern($text));)+
+
+        /// Makes every pattern of the file.
+        #[cfg(test)]
+        pub(super) fn compile() {
+            $(LazyLock::force(&$name);)+
+        }
     };
 }
 pub(super) use patterns;
@@ -58,7 +64,8 @@ pub(super) fn plain(text: &str) -> String {
     let text = URL.replace_all(&text, " ");
     let text = TAG.replace_all(&text, " ; ");
     let text: String = text.chars().map(ascii).collect();
-    let text = GROUPS.replace_all(&text, |found: &Captures<'_>| digits(found.get(0).map_or("", |it| it.as_str())));
+    let text =
+        GROUPS.replace_all(&text, |found: &Captures<'_>| digits(found.get(0).map_or("", |it| it.as_str())));
     let text = SPACED.replace_all(&text, |found: &Captures<'_>| {
         let part = |n: usize| found.get(n).map_or("", |it| it.as_str());
         digits(part(1)) + part(2)
@@ -200,10 +207,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn every_pattern_is_valid() {
+        compile();
+        crate::overflow::numbers::compile();
+        crate::overflow::classify::compile();
+    }
+
+    #[test]
     fn wrappings_fall_away() {
         for (text, expect) in [
             ("Prompt is too long.", " prompt is too long . "),
-            ("{\"error\":{\"code\":\"context_length_exceeded\"}}", " ; error : code : context length exceeded ; ; ; "),
+            (
+                "{\"error\":{\"code\":\"context_length_exceeded\"}}",
+                " ; error : code : context length exceeded ; ; ; ",
+            ),
             ("x \"{\\\"n_ctx\\\":4096}\"", " x ; n ctx : 4096 ; "),
             ("400 {\"raw\":\"{\\\"a\\\":\\\"b\\\"}\"}", " 400 ; raw : ; a : b ; ; ; ; "),
             ("{'error': 'model\\'s limit'}", " ; error : models limit ; "),

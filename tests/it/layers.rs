@@ -13,6 +13,7 @@ const ROWS: &[(&str, usize)] = &[
     ("tokens", 2),
     ("matching", 2),
     ("facts", 2),
+    ("overflow", 2),
     ("profile", 3),
     ("models", 3),
     ("context", 3),
@@ -43,6 +44,20 @@ const NEVER: &[(&str, &[&str])] = &[
     ("aggregate", &["transcript", "tokens", "facts", "replay", "score"]),
     ("report", &["transcript", "tokens", "facts", "replay", "score", "run"]),
     ("facts", &["tokens"]),
+    (
+        "overflow",
+        &[
+            "transcript",
+            "diagnostic",
+            "paths",
+            "discover",
+            "ingest",
+            "fileops",
+            "tokens",
+            "matching",
+            "facts",
+        ],
+    ),
 ];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

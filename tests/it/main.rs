@@ -7,10 +7,12 @@
 mod arguments;
 mod audit;
 mod bad_input;
+mod conformance_overflow;
 mod fates;
 mod labels;
 mod layers;
 mod logs;
+mod overflow;
 mod planted;
 mod reach;
 mod readme;
