@@ -91,6 +91,11 @@ patterns! {
         "|reached ", gap!("3"), "(?:context|input|prompt) (?:window|length|size|limit) ",
         "|(?:prompts?|inputs?|conversation|chat|messages|history|transcript|context) ", gap!("4"), "too (?:long|large|big) ",
         "|(?:prompts?|inputs?|context|conversation|messages|tokens) ", gap!("6"), "exceed(?:s|ed)? (?:the )?(?:models? )?(?:maximum|max|limits?)(?: allowed)? ",
+        "|(?:prompts?|inputs?|context|conversation|messages|history) ",
+        gap!("4"),
+        "exceeds? ",
+        gap!("4"),
+        "model ",
         "|(?:context|conversation|history) (?:is |was )?full ",
         "|too many (?:input|prompt|context) tokens ",
         "|too many tokens (?:per|for|in|within) ", gap!("3"), "(?:request|prompt|input|model|message|messages|conversation|context) ",
@@ -108,14 +113,18 @@ patterns! {
     // The same behind it.
     TALKED = r"^(?:(?:is|are|was|were) )?(?:not |never )?(?:handled|handling|tested|tests?|documented|detection|errors? (?:are|is)|bugs?|issues?|settings?|options?|checks?) ";
     // An object other than the model's room.
-    ELSEWHERE = r" (?:memory|vram|ram|gpu|disk|batch|field|column|file name|filename|upload|database|timeout|header|url) ";
+    ELSEWHERE = concat!(
+        " (?:(?:exceed\\w*|too (?:long|large|big)|(?:larger|longer|greater|more) than|fit) ",
+        gap!("5"),
+        "(?:memory|vram|ram|gpu|disk|batch|fields?|columns?|upload|database|header|url|screen) |too (?:large|long) to process )"
+    );
     CHINESE = r"(?:输入|提示词?|上下文|消息|内容|对话|请求|[Tt]okens?|prompt|长度)[^;.!?]{0,24}(?:超过|超出|超长|过长|太长|超限|超\s?长)|(?:超过|超出|大于)[^;.!?]{0,16}(?:最大|上下文|模型)[^;.!?]{0,8}(?:长度|限制|上限|窗口)";
     CHINESE_RATE = r"频率|并发|限流|速率|请求过多|请求数|访问量|稍后|配额";
-    CHINESE_BILLING = r"余额|欠费|充值|付费|账户.{0,6}不足|套餐";
-    PER_TIME = r" (?:(?:per|a|an|each) (?:minute|min|day|hour|second|sec|month|week)|tpm|rpm|tpd|rpd|qps|qpm|itpm|otpm|daily|hourly|monthly|per-minute) ";
-    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|(?:please )?wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|tokens processed) ";
+    CHINESE_BILLING = r"余额|额度不足|欠费|充值|付费|账户.{0,6}不足|套餐";
+    PER_TIME = r" (?:(?:per|each) (?:minute|min|day|hour|second|sec|month|week)|an? (?:minute|day|hour|month|week)|tpm|rpm|tpd|rpd|qps|qpm|itpm|otpm|daily|hourly|monthly) ";
+    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|please wait|wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|tokens processed) ";
     RETRY = r" (?:(?:try|retry) (?:again )?(?:in|after) \d\S*|resource exhausted|rate limit(?:s|ed)?) ";
-    BILLING = r" (?:payment required|insufficient (?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|extra usage|payment method|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
+    BILLING = r" (?:payment required|insufficient (?:\w+ )?(?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|extra usage|payment method|free trial|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
     PLAN = r" (?:(?:your|current) (?:plan|subscription)|paid (?:plan|account)) ";
     ACCOUNT = r" billing ";
     STATUS = r"^[ ;\[(]*(?:(?:error|http|status|code|api|client|server|request failed) [: ]*)*(\d{3}) |(?:status|code|error code|status code|statuscode) : (\d{3}) ";
@@ -130,10 +139,10 @@ patterns! {
         "|(?:request|payload|content) exceeds ", gap!("2"), "(?:maximum|max|allowed) (?:allowed )?(?:size|number of bytes) )"
     );
     TOKENS = r" (?:tokens?|context|tpm|tpd|itpm) ";
-    LOOSE = r" (?:too many tokens (?:$|[^ ]|in |requested |sent )|(?:token|tokens|context) limit (?:\w+ )?(?:exceeded|reached)|request too large for (?:this |the )?model |context limit ) ?";
+    LOOSE = r" (?:too many tokens |(?:token|tokens|context) limit (?:\w+ )?(?:exceeded|reached)|request too large for (?:this |the )?model )";
     NOUN = r" (?:context (?:window|length|size|limit)|(?:n|num) ctx|max (?:model|seq) len|max position embeddings|max(?:imum)? (?:allowed |model )?(?:input|prompt|sequence|model|context)? ?(?:length|len)|prompt is too long|(?:prompt|input) tokens?) ";
     ANY_SENT = concat!(" ", sent!(), " ");
-    SETTING = r" (?:range of |value of |value for )?(?:max(?:imum)?|number of) (?:(?:output|completion|new|generated|response) )?tokens? ";
+    SETTING = r" (?:range of |invalid |value of |value for )?(?:max(?:imum)?|number of) (?:(?:output|completion|new|generated|response) )?tokens? ";
     SET_WRONG = concat!(
         "^(?:(?:or|value|values|parameter|setting|you|requested|for|this|model|in|the|request|of|:|=|is|was|set|to|\\d+|max|completion|output|new|tokens?|\\(|\\)) ){0,10}",
         "(?:too (?:large|high|big|small|low)|(?:must|should|has to) (?:not exceed|be (?:<|>|less|more|at |between|within|in |a |positive|greater|smaller|lower|higher|no |\\[))|cannot (?:be|exceed)|can not (?:be|exceed)|exceeds?|invalid|(?:integer )?(?:above|below) (?:the )?(?:maximum|minimum)|> \\d|>=|is not|but the supported range|range|\\[ \\d|larger than|greater than|between)"
@@ -219,9 +228,49 @@ fn is_output_setting(text: &str) -> bool {
         let before = text.get(..=found.start()).unwrap_or("");
         let start = before.rfind([';', '.', '!', '?']).map_or(0, |at| at + 1);
         let behind = text.get(found.end()..).unwrap_or("");
-        let is_range = found.as_str().contains("range of");
-        (is_range || SET_WRONG.is_match(behind))
-            && !BEFORE_SETTING.is_match(before.get(start..).unwrap_or(""))
+        let is_said = ["range of", "invalid"].iter().any(|word| found.as_str().contains(word));
+        (is_said || SET_WRONG.is_match(behind)) && !BEFORE_SETTING.is_match(before.get(start..).unwrap_or(""))
     });
     wrong || SUPPORTS.is_match(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(text: &str, class: Class) {
+        assert_eq!(classify(text).class, class, "{text}");
+    }
+
+    #[test]
+    fn what_a_text_says_first_is_not_always_what_it_is() {
+        check("429 Too many requests: prompt is too long", Class::Rate);
+        check("429 prompt is too long: 210000 tokens > 200000 maximum", Class::Overflow);
+        check("Throttled. context_length_exceeded", Class::Overflow);
+        check("context size exceeded, too many tokens in one request", Class::Overflow);
+        check("too many tokens, please wait", Class::Rate);
+        check("prompt is too long after a second attempt", Class::Overflow);
+        check("402: prompt tokens limit exceeded: 9 > 8", Class::Billing);
+        check("413 Payload Too Large", Class::Bytes);
+        check("413 request too large, the limit is 8000 tokens", Class::Overflow);
+        check("prompt is too long, see https://a.example/rate-limits/billing", Class::Overflow);
+        check("max_tokens is too large: 9000", Class::OutputSetting);
+        check("prompt and max_tokens exceed the context window", Class::Overflow);
+        check("the prompt exceeds the memory of the GPU", Class::None);
+        check("400 status code (no body)", Class::None);
+    }
+
+    #[test]
+    fn amounts_of_rates_are_those_of_the_request() {
+        let verdict = classify("tokens per minute: limit 8,000, used 7,000, requested 1,500");
+        assert_eq!(verdict, Verdict { class: Class::Rate, limit: Some(8_000), used: Some(1_500) });
+        let verdict = classify("requests per minute: limit 80, requested 90");
+        assert_eq!(verdict, Verdict { class: Class::Rate, limit: None, used: None });
+    }
+
+    #[test]
+    fn names_are_those_of_the_wire() {
+        let of_output = Class::OutputSetting;
+        assert_eq!(serde_json::to_string(&of_output).unwrap(), format!("\"{}\"", of_output.name()));
+    }
 }

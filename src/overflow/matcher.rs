@@ -2,7 +2,7 @@
 //!
 //! No code asks for a system's name. A matcher is a table of TOML: the embedded ones are files beside this one, a profile
 //! names one of them or holds a table of its own ([`name_or_table`]). Matching follows the systems to the letter, their
-//! mistakes included: the tables tell what a system does, not what would be right ([`super::classify`] tries that).
+//! mistakes included: the tables tell what a system does, not what would be right ([`super::classify()`] tries that).
 
 use regex::{Regex, RegexBuilder};
 use serde::de::value::MapAccessDeserializer;

@@ -97,9 +97,9 @@ fn table(judged: &[Judged], names: &[&str], look: Look<'_>) -> String {
             line.push_str(&if matches!(column, 1 | 2) { blanks + cell } else { cell.clone() + &blanks });
             line.push_str("  ");
         }
-        let is_overflow = idx.checked_sub(1).and_then(|at| judged.get(at)).map(|text| text.verdict.class);
+        let class = idx.checked_sub(1).and_then(|at| judged.get(at)).map(|text| text.verdict.class);
         line.push_str(&fit(&head, space));
-        match is_overflow {
+        match class {
             None => {
                 page.line(&paint(BOLD, line.trim_end(), look.color));
                 page.line(&"-".repeat(taken + width("text")));

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 const PRINTABLE: usize = 4096;
 
 /// The cases of some functions of a system; `None` where there are no vectors.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn cases(system: &str, functions: &[&str]) -> Option<Vec<Value>> {
     let root = std::env::var_os("COMPACTOR_VECTORS").map_or_else(
         || Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/design/vectors"),
@@ -95,7 +96,6 @@ fn check_cases(system: &str, cases: &[Value], answer: impl Fn(&Matcher, &Value) 
         let (id, input) = (&case["id"], &case["input"]);
         assert_eq!(answer(&matcher, input), case["expect"]["overflow"], "{id}: {input}");
     }
-    println!("{system}: {} cases", cases.len());
 }
 
 #[test]
@@ -151,7 +151,6 @@ fn limits_that_sven_reads_from_errors() {
         // Recovered is what is tried again.
         assert_eq!(sven.notices(&error, None), expect["model_requests"] == 2, "{}: {error}", case["id"]);
     }
-    println!("sven: {} cases", cases.len());
 }
 
 #[test]

@@ -40,7 +40,6 @@ fn labelled_texts_say_what_their_labels_say() {
 
 #[test]
 fn wrapping_changes_nothing() {
-    // An array of JSON is no document of an error; a string in it is.
     for (class, limit, used, text) in labelled() {
         let quoted = serde_json::to_string(text).expect("a string");
         for wrapped in [
@@ -83,7 +82,6 @@ fn collected_texts_of_providers_are_told_apart() {
         texts += 1;
     }
     assert!(texts > 0, "{} holds no text", path.display());
-    println!("{texts} texts");
 }
 
 #[test]
