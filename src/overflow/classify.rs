@@ -97,6 +97,7 @@ patterns! {
         gap!("4"),
         "model ",
         "|(?:context|conversation|history) (?:is |was )?full ",
+        "|too (?:long|large|big) for (?:this |the )?(?:\\w+ )?model ",
         "|too many (?:input|prompt|context) tokens ",
         "|too many tokens (?:per|for|in|within) ", gap!("3"), "(?:request|prompt|input|model|message|messages|conversation|context) ",
         "|max(?:imum)? (?:context|prompt|input|sequence) (?:length|window|size) (?:is|of|:) \\d+ ",
@@ -122,7 +123,7 @@ patterns! {
     CHINESE_RATE = r"频率|并发|限流|速率|请求过多|请求数|访问量|稍后|配额";
     CHINESE_BILLING = r"余额|额度不足|欠费|充值|付费|账户.{0,6}不足|套餐";
     PER_TIME = r" (?:(?:per|each) (?:minute|min|day|hour|second|sec|month|week)|an? (?:minute|day|hour|month|week)|tpm|rpm|tpd|rpd|qps|qpm|itpm|otpm|daily|hourly|monthly) ";
-    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|please wait|wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|tokens processed) ";
+    RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|please wait|wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|rate exceeded|tokens processed) ";
     RETRY = r" (?:(?:try|retry) (?:again )?(?:in|after) \d\S*|resource exhausted|rate limit(?:s|ed)?) ";
     BILLING = r" (?:payment required|insufficient (?:\w+ )?(?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|extra usage|payment method|free trial|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
     PLAN = r" (?:(?:your|current) (?:plan|subscription)|paid (?:plan|account)) ";
@@ -237,6 +238,7 @@ fn is_output_setting(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     fn check(text: &str, class: Class) {
         assert_eq!(classify(text).class, class, "{text}");
@@ -272,5 +274,14 @@ mod tests {
     fn names_are_those_of_the_wire() {
         let of_output = Class::OutputSetting;
         assert_eq!(serde_json::to_string(&of_output).unwrap(), format!("\"{}\"", of_output.name()));
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_judged(text in any::<String>(), signs in "[a-z0-9 {}\\[\\]\":\\\\,.'_<>/+-]{0,60}") {
+            let text = text + &signs;
+            prop_assert_eq!(classify(&text), classify(&text));
+            prop_assert_eq!(classify(&format!(" {text} ")).class, classify(&text).class);
+        }
     }
 }

@@ -40,7 +40,7 @@ patterns! {
     INPUT_RIGHT = r"^(?:tokens? )?(?:in (?:the |your )?(?:messages|prompt|request|input|functions|conversation)|of (?:text|tool|image) input|(?:input|prompt|inputs) tokens?|from (?:the )?(?:input|messages|prompt))";
     ASKED_LEFT = r" (?:requested|got|received|given|provided|passed|sent|supplied|contains?|resulted in|setting)(?: (?:of|up to|about|at least|approximately|around|a|total|value|is|too|large|:|=|\(|tokens?))* $";
     LIMIT_LEFT = r" (?:max|maximum|limits?|limited|up to|at most|only|supports?|allows?|allowed|accepts?|takes|<=?|less than|lower than|fewer than|shorter than|smaller than|more than|longer than|larger than|greater than|bigger than|than|below|under|within|exceeds?|exceeded|exceeding|over|beyond|above|>=?|n ctx|num ctx|context (?:window|length|size|limit)|max model len|capacity|ceiling|cap|quota|supported|afford|[^ ]*(?:最大|上限|限制|超过|超出)[^ ]*)(?: (?:of|is|are|was|the|a|an|this|that|to|be|only|just|tokens?|allowed|permitted|supported|configured|available|size|length|len|count|context|window|input|prompt|model|models|sequence|seq|position|embeddings|total|number|value|setting|for|at|set|currently|about|approximately|limit|maximum|max|equal|or|than|our|your|its|requested|completion|output|:|=|\(|\[))* $";
-    USED_LEFT = r" (?:requests?|requires?|holds?|has|have|had|results in|receive|gets|submitted|is too long|too long|too large|too many tokens|current|currently|prompts?|inputs?|conversation|messages?|counts?|total|estimated|used|actual|needs?|needed|keep the first|length|sum|setting|outtokens|[^ ]*(?:当前|实际|请求|输入|共)[^ ]*)(?: (?:of|is|are|was|the|a|an|about|approximately|around|at least|roughly|total|tokens?|count|length|size|number|you|your|input|prompt|text|in|first|already|[^ a-z0-9]{1,3}|:|=|\())* $";
+    USED_LEFT = r" (?:requests?|requires?|holds?|has|have|had|results in|receive|gets|submitted|is too long|too long|too large|too many tokens|current|currently|prompts?|inputs?|conversation|messages?|counts?|total|estimated|used|actual|needs?|needed|keep the first|length|sum|setting|outtokens|tokens|[^ ]*(?:当前|实际|请求|输入|共)[^ ]*)(?: (?:of|is|are|was|the|a|an|about|approximately|around|at least|roughly|total|tokens?|count|length|size|number|you|your|input|prompt|text|in|first|already|[^ a-z0-9]{1,3}|:|=|\())* $";
     OF_INPUT = r" (?:prompts?|inputs?|messages|conversation)[^0-9]* $";
 }
 
@@ -109,7 +109,8 @@ impl Tally {
             let is_part = left.contains(" outtokens ") && !inputs.is_empty();
             if EXCESS.is_match(left) {
                 self.excess = Some(*number);
-            } else if !of_output && (is_part || OUTPUT_RIGHT.is_match(right)) {
+            } else if !of_output && (is_part || OUTPUT_RIGHT.is_match(right) && !LIMIT_RIGHT.is_match(right))
+            {
                 outputs.push(*number);
             } else if ASKED_LEFT.is_match(left) && !(of_output && bounds(left)) {
                 if left.contains(" requested ") {

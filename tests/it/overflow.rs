@@ -13,7 +13,7 @@ fn labelled() -> impl Iterator<Item = (&'static str, Option<u64>, Option<u64>, &
     TEXTS.lines().filter(|line| !line.starts_with('#')).skip(1).map(|line| {
         let fields: Vec<&str> = line.splitn(6, '\t').collect();
         let [class, limit, used, set, _, text] = fields[..] else { panic!("not six fields: {line}") };
-        assert!(matches!(set, "open" | "blind"), "{line}");
+        assert!(matches!(set, "open" | "blind" | "later"), "{line}");
         let amount = |text: &str| (text != "-").then(|| text.parse().expect("a number of tokens"));
         (class, amount(limit), amount(used), text)
     })
