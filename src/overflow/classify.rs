@@ -125,7 +125,7 @@ patterns! {
     PER_TIME = r" (?:(?:per|each) (?:minute|min|day|hour|second|sec|month|week)|an? (?:minute|day|hour|month|week)|tpm|rpm|tpd|rpd|qps|qpm|itpm|otpm|daily|hourly|monthly) ";
     RATE = r" (?:rate (?:token )?limit(?:s|ed|ing)?|(?:token|request|tokens|requests) rate|throttl\w+|too many (?:\w+ )?(?:requests|calls)|quota|usage limits|please wait|wait (?:before|a|for|and|until)|(?:try|retry) (?:again )?(?:in|after) \d\S*|slow down|concurren\w+|overloaded|(?:at|over|tier) capacity|capacity exceeded|rate (?:\w+ ){0,3}(?:increased|too high|too fast)|resource exhausted|(?:usage|request|requests) limits? (?:\w+ )?(?:reached|exceeded|hit)|rate exceeded|tokens processed) ";
     RETRY = r" (?:(?:try|retry) (?:again )?(?:in|after) \d\S*|resource exhausted|rate limit(?:s|ed)?) ";
-    BILLING = r" (?:payment required|insufficient (?:\w+ )?(?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spending limit|prepaid|extra usage|payment method|free trial|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
+    BILLING = r" (?:payment required|insufficient (?:\w+ )?(?:quota|funds|balance|credits?)|credits?|balance is|afford|recharge|top up|spend(?:ing)? limit|prepaid|extra usage|payment method|free trial|arrears|overdue|premium requests?|requires? (?:a )?(?:paid|subscription)) ";
     PLAN = r" (?:(?:your|current) (?:plan|subscription)|paid (?:plan|account)) ";
     ACCOUNT = r" billing ";
     STATUS = r"^[ ;\[(]*(?:(?:error|http|status|code|api|client|server|request failed) [: ]*)*(\d{3}) |(?:status|code|error code|status code|statuscode) : (\d{3}) ";
@@ -253,6 +253,7 @@ mod tests {
         check("too many tokens, please wait", Class::Rate);
         check("prompt is too long after a second attempt", Class::Overflow);
         check("402: prompt tokens limit exceeded: 9 > 8", Class::Billing);
+        check("monthly spend limit hit, raise it in the settings", Class::Billing);
         check("413 Payload Too Large", Class::Bytes);
         check("413 request too large, the limit is 8000 tokens", Class::Overflow);
         check("prompt is too long, see https://a.example/rate-limits/billing", Class::Overflow);
