@@ -8,6 +8,7 @@ use std::process::ExitCode;
 pub mod args;
 pub mod audit;
 pub mod exit;
+pub mod overflow;
 pub mod replay;
 pub mod show;
 pub mod ui;
@@ -28,6 +29,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(args, &ui),
         Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
+        Verb::Overflow(args) => overflow::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -6,7 +6,7 @@
 //! |---|---|
 //! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
-//! | 2 measures | [`tokens`], [`harness`], [`estimate`]; [`matching`], [`facts`] |
+//! | 2 measures | [`tokens`], [`harness`], [`estimate`]; [`matching`], [`facts`]; [`overflow`] |
 //! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
@@ -30,6 +30,7 @@ pub mod ledger;
 pub mod matching;
 pub mod models;
 pub mod outputs;
+pub mod overflow;
 pub mod pairs;
 pub mod paths;
 pub mod profile;

@@ -7,6 +7,7 @@
 mod cuts;
 mod estimates;
 mod input;
+mod overflow;
 mod sessions;
 mod text;
 mod whole;
@@ -21,7 +22,6 @@ use std::path::PathBuf;
 pub(crate) struct Case {
     /// Name of the profile that models the system, with its version where there are several.
     pub(crate) profile: &'static str,
-    pub(crate) id: String,
     pub(crate) input: Value,
     pub(crate) expect: Value,
 }
@@ -109,6 +109,10 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
         ("operator-use", "format_file_operations") | ("pi", "formatFileOperations") => text::footer,
         ("opal", "compact") => whole::opal_compact,
         ("opal", "handle_overflow") => whole::opal_overflow,
+        ("opal", "context_overflow") => overflow::opal_error,
+        ("opal", "usage_overflow") => overflow::opal_usage,
+        ("pi", "isContextOverflow") => overflow::pi_reply,
+        ("sven", "n_ctx_recovery") => overflow::sven_recovery,
         ("sven", "emergency_compact") => whole::sven_emergency,
         ("sven", "gate" | "boundary") => whole::sven_gate,
         ("pi" | "operator-use", "compact") => whole::session_compact,
@@ -199,7 +203,6 @@ fn every_vector_of_the_modelled_systems_holds() {
             };
             let case = Case {
                 profile,
-                id: id.clone(),
                 input: input::expanded(&case["input"]),
                 expect: input::expanded(&case["expect"]),
             };

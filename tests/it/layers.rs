@@ -15,6 +15,7 @@ const ROWS: &[(&str, usize)] = &[
     ("estimate", 2),
     ("matching", 2),
     ("facts", 2),
+    ("overflow", 2),
     ("profile", 3),
     ("cut", 3),
     ("pairs", 3),
@@ -55,6 +56,20 @@ const NEVER: &[(&str, &[&str])] = &[
     ("aggregate", &["transcript", "tokens", "facts", "replay", "score"]),
     ("report", &["transcript", "tokens", "facts", "replay", "score", "run"]),
     ("facts", &["tokens"]),
+    (
+        "overflow",
+        &[
+            "transcript",
+            "diagnostic",
+            "paths",
+            "discover",
+            "ingest",
+            "fileops",
+            "tokens",
+            "matching",
+            "facts",
+        ],
+    ),
 ];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

@@ -12,6 +12,7 @@ mod fates;
 mod labels;
 mod layers;
 mod logs;
+mod overflow;
 mod planted;
 mod reach;
 mod readme;
