@@ -2,7 +2,7 @@
 
 use super::{Case, Verdict, input, rules, same};
 use compactor::estimate::budget::schema_overhead;
-use compactor::estimate::usage::{growth, shared};
+use compactor::estimate::usage::{fresh_of_path, growth, shared};
 use compactor::estimate::{
     Accounts, Action, BudgetRules, Calibration, EstimateRules, Limit, Marker, PruneRules, Room, Schema,
     State, Tally, TriggerRules, UsageRules, context_size, entries_tokens, entry_tokens, from_marker, hybrid,
@@ -158,6 +158,22 @@ pub(crate) fn context(case: &Case) -> Verdict {
             expect("lastUsageIndex", "last_usage_index"),
         ],
     )
+}
+
+/// The size of a session of entries as it is recorded with a compaction: pi looks at what the model sees, Operator-Use at
+/// the whole path.
+pub(crate) fn before(case: &Case, theirs: &Value) -> Verdict {
+    let path = one(case, &case.input["entries"]);
+    let latest = fresh_of_path(&path);
+    let (entries, fresh) = if case.profile == "operator-use" {
+        (path, latest)
+    } else {
+        let seen = compactor::compaction::context(&path);
+        let fresh = seen.iter().filter(|at| **at < latest).count();
+        (seen.into_iter().map(|at| path[at].clone()).collect(), fresh)
+    };
+    let size = context_size(&entries, fresh, &rules(case, "usage"), &estimate(case));
+    same("tokens before", &json!(size.map_err(|error| error.to_string())?.map(|size| size.total())), theirs)
 }
 
 pub(crate) fn newest_usage(case: &Case) -> Verdict {
