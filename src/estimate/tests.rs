@@ -680,7 +680,9 @@ fn calibration_of_sven() {
     let rules = section::<BudgetRules>("sven", "budget").calibration.unwrap();
     let after = |start: f32, updates: &[(u64, u64)]| {
         let mut factor = Calibration::new(start);
-        updates.iter().for_each(|(actual, estimated)| factor.update(*actual, *estimated, &rules));
+        for (actual, estimated) in updates {
+            factor.update(*actual, *estimated, &rules);
+        }
         factor.factor()
     };
     let near =
