@@ -14,7 +14,7 @@ pub mod usage;
 
 pub use budget::{Accounts, BudgetRules, Calibration, CalibrationRules, Room, Schema};
 pub use size::{EstimateError, EstimateRules, entries_tokens, entry_tokens, texts_tokens};
-pub use trigger::{Action, Check, Limit, Measure, Moment, PruneRules, State, TriggerRules};
+pub use trigger::{Action, Check, InputShare, Limit, Measure, Moment, PruneRules, State, TriggerRules};
 pub use usage::{ContextSize, Marker, Tally, UsageRules, context_size, from_marker, hybrid, last_usage};
 
 #[cfg(test)]

@@ -48,7 +48,7 @@ pub enum Measure {
     Calibrated,
 }
 
-/// The size at which the trigger fires. Serialized as a table of one key: `limit = { share = 0.8 }`.
+/// The size at which the trigger fires. In TOML a table of one key: `limit = { share = 0.8 }`.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Limit {

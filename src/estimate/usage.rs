@@ -193,7 +193,7 @@ pub fn fresh_of_path(entries: &[Entry<'_>]) -> usize {
 }
 
 /// The index of the first entry of a context that is younger than a compaction made at `time` (milliseconds): what the
-/// compaction kept stands before it.
+/// compaction kept stands before it. For entries that hold their times; one of unknown time counts as old.
 pub fn fresh_since(entries: &[Entry<'_>], time: i64) -> usize {
     entries.iter().rposition(|entry| entry.time <= time).map_or(0, |at| at + 1)
 }

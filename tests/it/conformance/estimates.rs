@@ -2,7 +2,7 @@
 
 use super::{Case, Verdict, input, rules, same};
 use compactor::estimate::budget::schema_overhead;
-use compactor::estimate::usage::{growth, shared};
+use compactor::estimate::usage::{fresh_of_path, growth, shared};
 use compactor::estimate::{
     Accounts, Action, BudgetRules, Calibration, EstimateRules, Limit, Marker, PruneRules, Room, Schema,
     State, Tally, TriggerRules, UsageRules, context_size, entries_tokens, entry_tokens, from_marker, hybrid,
@@ -160,6 +160,22 @@ pub(crate) fn context(case: &Case) -> Verdict {
     )
 }
 
+/// The size of a session of entries as it is recorded with a compaction: pi looks at what the model sees, Operator-Use at
+/// the whole path.
+pub(crate) fn before(case: &Case, theirs: &Value) -> Verdict {
+    let path = one(case, &case.input["entries"]);
+    let latest = fresh_of_path(&path);
+    let (entries, fresh) = if case.profile == "operator-use" {
+        (path, latest)
+    } else {
+        let seen = compactor::compaction::context(&path);
+        let fresh = seen.iter().filter(|at| **at < latest).count();
+        (seen.into_iter().map(|at| path[at].clone()).collect(), fresh)
+    };
+    let size = context_size(&entries, fresh, &rules(case, "usage"), &estimate(case));
+    same("tokens before", &json!(size.map_err(|error| error.to_string())?.map(|size| size.total())), theirs)
+}
+
 pub(crate) fn newest_usage(case: &Case) -> Verdict {
     let entries = one(case, &case.input["entries"]);
     let found = last_usage(&entries, 0, &rules(case, "usage"));
@@ -310,6 +326,25 @@ pub(crate) fn sven_fraction(case: &Case) -> Verdict {
     same("accounts", &ours, &case.expect)
 }
 
+/// The accounts of sven before a submit, checked; whether its gate opens.
+pub(crate) fn sven_before(case: &Case, entries: &[Entry<'_>]) -> Result<(Accounts, bool), String> {
+    let tokens = entries_tokens(entries, &estimate(case)).map_err(|error| error.to_string())?;
+    let accounts = accounts(case, tokens);
+    let ours = [json!(tokens), json!(accounts.effective()), json!(accounts.room.input())];
+    let theirs = ["token_count", "effective", "input_budget"].map(|key| case.expect[key].clone());
+    same("tokens, effective, budget", &ours, &theirs)?;
+    same("fraction", &Some(accounts.fraction()), &single(&case.expect["fraction"]))?;
+    let mut trigger: TriggerRules = rules(case, "trigger");
+    if let Limit::InputShare(share) = &mut trigger.limit {
+        let config = &case.input["config"];
+        share.threshold = single(&config["threshold"]).unwrap_or(share.threshold);
+        share.reserve = single(&config["overhead_reserve"]).unwrap_or(share.reserve);
+    }
+    let fires = trigger.fires(accounts.effective(), accounts.room);
+    same("least size beside the trigger", &(accounts.effective() >= trigger.least(accounts.room)), &fires)?;
+    Ok((accounts, fires))
+}
+
 /// One submit whose reply reports usage: the accounts before it and the factor after it.
 pub(crate) fn sven_usage(case: &Case) -> Verdict {
     let rules_of_size = estimate(case);
@@ -317,12 +352,7 @@ pub(crate) fn sven_usage(case: &Case) -> Verdict {
     let count =
         |entries: &[Entry<'_>]| entries_tokens(entries, &rules_of_size).map_err(|error| error.to_string());
     let mut entries = input::sven(&case.input);
-    let mut accounts = accounts(case, count(&entries)?);
-    let seen = [json!(accounts.tokens), json!(accounts.effective()), json!(accounts.room.input())];
-    let expect = |key: &str| case.expect[key].clone();
-    same("before", &seen, &[expect("token_count"), expect("effective"), expect("input_budget")])?;
-    same("fraction", &Some(accounts.fraction()), &single(&case.expect["fraction"]))?;
-    let fires = rules::<TriggerRules>(case, "trigger").fires(accounts.effective(), accounts.room);
+    let (mut accounts, fires) = sven_before(case, &entries)?;
     same("fires", &fires, &!input::list(&case.expect["compactions"]).is_empty())?;
     // The stub tools of the vectors have the least possible parameters.
     let own = |tool: &Value, key: &str| tool[key].as_str().unwrap_or_default().to_owned();
@@ -353,7 +383,7 @@ pub(crate) fn sven_usage(case: &Case) -> Verdict {
     same(
         "after",
         &[json!(count(&entries)?), json!(accounts.overhead)],
-        &[expect("token_count_after"), expect("schema_overhead_after")],
+        &[case.expect["token_count_after"].clone(), case.expect["schema_overhead_after"].clone()],
     )
 }
 

@@ -110,6 +110,7 @@ pub(crate) fn session_prepare(case: &Case) -> Verdict {
     same("history", &ids(&prepared.history), &case.expect["history"])?;
     same("prefix", &ids(&prepared.prefix), &expect("turnPrefix", "turn_prefix"))?;
     same("split", &json!(prepared.split), &expect("isSplitTurn", "is_split_turn"))?;
+    super::estimates::before(case, &expect("tokensBefore", "tokens_before"))?;
     let previous = prepared.previous.and_then(|at| entries[at].texts().next());
     same("previous", &json!(previous), &expect("previousSummary", "previous_summary"))?;
     let files: FileOpRules = rules(case, "ledger");
