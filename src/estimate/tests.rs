@@ -782,7 +782,7 @@ fn the_standard_trigger_can_be_said() {
 #[test]
 fn exact_counts_can_be_said_as_an_estimate() {
     use crate::tokens::{IMAGE_TOKENS, MESSAGE_OVERHEAD, Tokenizer};
-    let text = "unit = \"o200k\"\nper-message = 4\nthinking = true\nimages = { size = 1200, roles = [\"user\", \"tool\"] }";
+    let text = "unit = \"o200k\"\nper_message = 4\nthinking = true\nimages = { size = 1200, roles = [\"user\", \"tool\"] }";
     let rules: EstimateRules = toml::from_str(text).unwrap();
     let count = |text: &str| Tokenizer::O200k.count(text);
     let reply = calls(vec![Block::Thinking("let me look".into()), call("read_file", r#"{"path":"a.rs"}"#)]);
@@ -838,9 +838,9 @@ fn contradictions_and_unknown_keys_are_refused() {
     for (limit, reason) in [
         ("share = 0.0", "limit.share is 0"),
         ("share = 1.5", "at most 1"),
-        ("above-share = -1.0", "limit.above-share"),
+        ("above_share = -1.0", "limit.above_share"),
         ("percent = 101.0", "at most 100"),
-        ("input-share = { threshold = 0.1, reserve = 0.2 }", "less its reserve"),
+        ("input_share = { threshold = 0.1, reserve = 0.2 }", "less its reserve"),
     ] {
         let error = rules(limit).validate().unwrap_err();
         assert!(error.contains(reason), "{limit}: {error}");
@@ -848,7 +848,7 @@ fn contradictions_and_unknown_keys_are_refused() {
     let over = TriggerRules { percent: Some(1.5), ..rules("share = 0.5") };
     assert!(over.validate().unwrap_err().contains("trigger.percent"));
     assert!(toml::from_str::<TriggerRules>("measure = \"estimate\"\ncheck = \"turn\"\nlimits = 3").is_err());
-    assert!(toml::from_str::<EstimateRules>("unit = \"bytes\"\nunits-per-token = 0").is_err());
+    assert!(toml::from_str::<EstimateRules>("unit = \"bytes\"\nunits_per_token = 0").is_err());
     assert!(toml::from_str::<EstimateRules>("unit = \"byte\"").is_err());
     assert!(toml::from_str::<UsageRules>("fields = [\"inputs\"]").is_err());
     let learnt = CalibrationRules { start: 9.0, old: 0.8, new: 0.2, least: 0.5, most: 3.0 };
