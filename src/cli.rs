@@ -9,6 +9,7 @@ pub mod args;
 pub mod audit;
 pub mod exit;
 pub mod overflow;
+pub mod profiles;
 pub mod replay;
 pub mod show;
 pub mod ui;
@@ -30,6 +31,7 @@ pub fn main() -> ExitCode {
         Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
         Verb::Overflow(args) => overflow::run(args, &ui),
+        Verb::Profiles(args) => profiles::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -45,6 +45,9 @@ pub struct SessionRules {
     /// Where the next compaction begins to look.
     #[serde(default)]
     pub from: From,
+    /// In a session of messages the summary counts as one where the next cut is looked for.
+    #[serde(default)]
+    pub summary_counts: bool,
     /// No compaction where no entry would leave. Else a summary of nothing is asked for.
     #[serde(default)]
     pub refuse_empty: bool,

@@ -44,6 +44,8 @@ pub struct Context {
     pub entries: Vec<Entry>,
     /// Messages before this one have happened: a result at or after it is still to come.
     pub now: MessageIdx,
+    /// Results whose call is not in the context are taken out when a request is made.
+    pub drops_orphans: bool,
 }
 
 /// A message of a request.
@@ -144,6 +146,9 @@ impl Context {
                 }
                 Part::Result(result) => {
                     let Some(link) = transcript.link_of_result(at) else { continue };
+                    if self.drops_orphans && !self.holds_call(transcript, link) {
+                        continue;
+                    }
                     let text = match (result.text.trim().is_empty(), result.images) {
                         (false, _) => result.text.as_str(),
                         (true, 0) => NO_OUTPUT,
@@ -160,6 +165,17 @@ impl Context {
         if !placeholders.is_empty() {
             sent.push(Sent { role: Role::Tool, source: None, blocks: placeholders });
         }
+    }
+}
+
+impl Context {
+    /// Does it hold the call of a link?
+    fn holds_call(&self, transcript: &Transcript, link: usize) -> bool {
+        let call = transcript.links.get(link).map(|link| link.call.message);
+        // Kept messages stand in the order of the log, behind what was pinned.
+        call.is_some_and(|call| {
+            self.entries.iter().any(|entry| matches!(entry, Entry::Kept(kept) if *kept == call))
+        })
     }
 }
 

@@ -87,7 +87,9 @@ pub enum Landing {
     Unit,
     /// Any entry that is neither call nor result.
     NoTool,
-    /// A message of the user.
+    /// A message in which a person asks.
+    Request,
+    /// A message of the user, whoever put it there.
     User,
     /// A message of the model.
     Assistant,
@@ -112,6 +114,7 @@ impl Landing {
             Self::Any => true,
             Self::Unit => mark.safe,
             Self::NoTool => !mark.tool,
+            Self::Request => mark.request,
             Self::User => message(Role::User),
             Self::Assistant => message(Role::Assistant),
             Self::Shell => message(Role::Shell),
@@ -182,6 +185,9 @@ pub struct CutRules {
     pub toward: Toward,
     /// What a tail may begin with.
     pub landings: Vec<Landing>,
+    /// Least entries that leave: places before them are passed over.
+    #[serde(default)]
+    pub least: usize,
     /// A request of a person that lies in the tail is taken before any other landing.
     #[serde(default)]
     pub prefer_request: bool,
@@ -272,22 +278,23 @@ impl CutRules {
     }
 
     fn by_rule(&self, marks: &[Mark], keep: u64) -> Option<usize> {
-        let (full, missed) = match self.full(marks, keep) {
-            Some(at) => (at, self.missed),
-            None => return self.otherwise(self.unfilled, marks, 0),
-        };
+        let full = self.full(marks, keep);
+        let from = full.unwrap_or(0).max(self.least);
         if self.prefer_request
-            && let Some(at) = (full..marks.len()).find(|at| marks.get(*at).is_some_and(|mark| mark.request))
+            && let Some(at) = (from..marks.len()).find(|at| marks.get(*at).is_some_and(|mark| mark.request))
         {
             return Some(at);
+        }
+        if full.is_none() {
+            return self.otherwise(self.unfilled, marks, from);
         }
         // A cut behind the newest entry keeps nothing: nothing it could begin with is wrong.
         let takes = |at: &usize| marks.get(*at).is_none_or(|mark| self.lands(*mark));
         let landed = match self.toward {
-            Toward::Newer => (full..marks.len()).find(takes),
-            Toward::Older => (0..=full).rev().find(takes),
+            Toward::Newer => (from..marks.len()).find(takes),
+            Toward::Older => (self.least..=from).rev().find(takes),
         };
-        let cut = landed.map_or_else(|| self.otherwise(missed, marks, full), Some)?;
+        let cut = landed.map_or_else(|| self.otherwise(self.missed, marks, from), Some)?;
         Some(self.absorbed(marks, cut))
     }
 
@@ -323,8 +330,10 @@ impl CutRules {
         match rule {
             Otherwise::None => None,
             Otherwise::Here => Some(here),
-            Otherwise::First => Some((0..marks.len()).find(takes).map_or(0, |at| self.absorbed(marks, at))),
-            Otherwise::Last => (0..marks.len()).rev().find(takes).or(Some(0)),
+            Otherwise::First => {
+                Some((self.least..marks.len()).find(takes).map_or(0, |at| self.absorbed(marks, at)))
+            }
+            Otherwise::Last => (self.least..marks.len()).rev().find(takes).or(Some(0)),
             Otherwise::Oldest => (!marks.is_empty()).then_some(1),
             Otherwise::End => Some(marks.len()),
         }

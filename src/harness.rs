@@ -23,6 +23,20 @@ pub struct MessageRules {
     /// How results are grouped.
     #[serde(default)]
     pub results: Results,
+    /// Where system messages stand.
+    #[serde(default)]
+    pub system: Systems,
+}
+
+/// Where system messages stand.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum Systems {
+    /// Beside the session: put before it when a request is made.
+    #[default]
+    Apart,
+    /// In the session, like any other message.
+    Inside,
 }
 
 /// Where tool calls stand.
@@ -280,7 +294,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The entries of a transcript under the rules of one system, in order. System messages come along as such.
+/// The entries of a transcript under the rules of one system, in order.
 pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry<'a>> {
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(transcript.messages.len());
     let answers: FxHashMap<PartRef, &str> = transcript
@@ -289,6 +303,9 @@ pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry
         .filter_map(|link| Some((link.result?, transcript.call(link)?.name.as_str())))
         .collect();
     for (at, message) in transcript.messages.iter().enumerate() {
+        if message.role == Speaker::System && rules.system == Systems::Apart {
+            continue;
+        }
         let source = Some(MessageIdx::new(at));
         let first = out.len();
         let role = match message.role {

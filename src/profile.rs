@@ -3,14 +3,42 @@
 //! No code asks for a system's name: every system, and every user's own policy, is a value of [`Profile`], written as
 //! TOML. Absolute amounts are meant for [`Profile::window`]; [`Profile::at`] scales them to the window of a replay.
 
+use crate::compaction::{EmergencyRules, SessionRules, WritingRules};
+use crate::cut::{CutRules, Landing, Measure as CutMeasure, TurnRules};
+use crate::estimate::{BudgetRules, EstimateRules, Limit, Room, TriggerRules, UsageRules};
+use crate::harness::MessageRules;
+use crate::ledger::FileOpRules;
+use crate::outputs::OutputRules;
+use crate::overflow::Matcher;
+use crate::pairs::PairRules;
+use crate::prompt::PromptRules;
 use crate::strategy::TextRules;
 use crate::summarize::{Layout, ListForm};
+use crate::summary_text::SummaryText;
 use crate::transcript::Role;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use toml::{Table, Value};
 
-/// The policy embedded as the default.
-const STANDARD: &str = include_str!("profile/standard.toml");
+/// The embedded policies: the default first.
+const NAMED: [(&str, &str); 10] = [
+    ("standard", include_str!("profile/standard.toml")),
+    ("opal", include_str!("profile/opal.toml")),
+    ("operator-use", include_str!("profile/operator-use.toml")),
+    ("operator-use-docs", include_str!("profile/operator-use-docs.toml")),
+    ("pi", include_str!("profile/pi.toml")),
+    ("pi-0.73", include_str!("profile/pi-0.73.toml")),
+    ("lis", include_str!("profile/lis.toml")),
+    ("sven", include_str!("profile/sven.toml")),
+    ("sven-ci", include_str!("profile/sven-ci.toml")),
+    ("sven-interactive", include_str!("profile/sven-interactive.toml")),
+];
+
+/// Behind the name of a profile: the same with its known faults mended.
+const FIXED: &str = "+fixes";
+
+/// Most profiles that extend each other.
+const DEPTH: usize = 8;
 
 /// A policy. Unknown keys are errors that name their line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
@@ -32,18 +60,83 @@ pub struct Profile {
     /// What every request carries beyond messages.
     #[serde(default)]
     pub overhead: Overhead,
+    /// What a message is to the system.
+    #[serde(default)]
+    pub messages: MessageRules,
+    /// How large an entry is to the system; exact counts where this is missing.
+    #[serde(default)]
+    pub estimate: Option<EstimateRules>,
+    /// How reported usage is read.
+    #[serde(default)]
+    pub usage: Option<UsageRules>,
+    /// The room for a prompt.
+    #[serde(default)]
+    pub budget: BudgetRules,
     /// When to compact.
-    pub trigger: Trigger,
-    /// What stays verbatim.
+    pub trigger: TriggerRules,
+    /// How much stays verbatim.
     pub keep: Keep,
+    /// Where the tail begins.
+    pub cut: CutRules,
+    /// What a cut inside a turn is.
+    pub turn: TurnRules,
     /// What to do when the cut falls inside a turn.
     #[serde(default)]
     pub split: Split,
+    /// How sessions hold compactions.
+    pub session: SessionRules,
+    /// When a summary is given up.
+    #[serde(default)]
+    pub emergency: Option<EmergencyRules>,
+    /// How pairs are repaired when a request is built.
+    #[serde(default)]
+    pub pairs: PairRules,
+    /// What becomes of tool results.
+    #[serde(default)]
+    pub outputs: OutputRules,
+    /// How a conversation is written for a summarizer.
+    #[serde(default)]
+    pub prompt: Option<PromptRules>,
     /// How the summary is written and placed.
     pub summary: SummaryRules,
-    /// What counts as a file operation for the cumulative lists.
+    /// What the system's own code writes around or in place of a summary.
+    pub summary_text: SummaryText,
+    /// How summaries are asked for, and what a failure does.
+    #[serde(default)]
+    pub writing: WritingRules,
+    /// Which calls count for the lists of files, by the system's own names of tools.
+    #[serde(default)]
+    pub ledger: Option<FileOpRules>,
+    /// What counts as a file operation for the cumulative lists of a replay.
     #[serde(default)]
     pub files: FileRules,
+    /// Which errors it takes for an overflow: the name of an embedded matcher, or a table.
+    #[serde(default = "no_matcher", deserialize_with = "crate::overflow::name_or_table")]
+    pub overflow: Matcher,
+    /// Faults of the system that are mended in this profile.
+    #[serde(default)]
+    pub fixes: Vec<Fix>,
+}
+
+/// A fault of a modelled system that can be mended: faithful profiles have none mended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Fix {
+    /// A cut never parts a call from its result: it moves to the nearest place before it, else behind it, that does not.
+    SafeCut,
+    /// What is summarized takes up the summary before it, where the system forgets or drops it.
+    CarrySummary,
+    /// A clean cut behind a label or model change counts as clean.
+    FalseSplit,
+}
+
+impl Fix {
+    /// All of them.
+    pub const ALL: [Self; 3] = [Self::SafeCut, Self::CarrySummary, Self::FalseSplit];
+}
+
+fn no_matcher() -> Matcher {
+    Matcher::named("none").expect("an embedded matcher: a test parses it")
 }
 
 fn default_pin_limit() -> f64 {
@@ -59,44 +152,19 @@ pub struct Overhead {
     pub tokens: u64,
 }
 
-/// When to compact.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trigger {
-    /// Fires when (context + overhead) / window is at or above this share.
-    pub threshold: f64,
-    /// Where it is looked at.
-    pub check: Check,
-}
-
-/// Where the trigger is looked at.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Check {
-    /// Before every model request, also between tool rounds.
-    Request,
-    /// Only before the request that answers a new user message.
-    Turn,
-}
-
-/// What stays verbatim.
+/// How much stays verbatim: exactly one of these.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
     /// Size of the tail in tokens, for the profile's own window.
-    pub tokens: u64,
-    /// Where a cut may fall.
-    pub boundary: Boundary,
-}
-
-/// Where a cut may fall.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Boundary {
-    /// At any message that parts no call from its results.
-    Unit,
-    /// At a user request when one lies inside the tail budget, else as `unit`.
-    Turn,
+    #[serde(default)]
+    pub tokens: Option<u64>,
+    /// Share of the window.
+    #[serde(default)]
+    pub share: Option<f64>,
+    /// Number of entries; does not scale with the window.
+    #[serde(default)]
+    pub entries: Option<u64>,
 }
 
 /// A cut inside a turn.
@@ -106,22 +174,15 @@ pub struct Split {
     /// 1: the turn's beginning is summarised with the rest; 2: it gets a summary of its own, a third of the budget.
     #[serde(default = "one")]
     pub summaries: u8,
-    /// Least messages of the turn before the cut for a split to be worth a second summary.
-    #[serde(default = "one_message")]
-    pub min_prefix: usize,
 }
 
 impl Default for Split {
     fn default() -> Self {
-        Self { summaries: 1, min_prefix: 1 }
+        Self { summaries: 1 }
     }
 }
 
 fn one() -> u8 {
-    1
-}
-
-fn one_message() -> usize {
     1
 }
 
@@ -146,14 +207,16 @@ pub struct SummaryRules {
     /// Role of the message that carries the summary: `user` or `assistant`.
     #[serde(default)]
     pub role: SummaryRole,
-    /// Text before the summary.
-    #[serde(default)]
-    pub prefix: String,
-    /// Text after it.
-    #[serde(default)]
-    pub suffix: String,
-    /// What the emergency strategy puts in place of a summary.
-    pub emergency_notice: String,
+    /// Whether a summary takes up the one before it.
+    #[serde(default = "yes")]
+    pub carries: bool,
+    /// What the truncate strategy calls a message of tool results.
+    #[serde(default = "tool")]
+    pub tool_name: String,
+}
+
+fn tool() -> String {
+    "tool".to_owned()
 }
 
 /// Role of the message that carries the summary.
@@ -184,6 +247,8 @@ pub enum LayoutName {
     SixSections,
     /// See [`Layout::GoalProgress`].
     GoalProgress,
+    /// See [`Layout::Prose`].
+    Prose,
 }
 
 /// Names of [`ListForm`] in a profile file.
@@ -242,16 +307,58 @@ pub(crate) fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<T, P
 impl Profile {
     /// The embedded default.
     pub fn standard() -> Self {
-        Self::parse("standard", STANDARD).expect("the embedded profile is valid: a test parses it")
+        Self::named("standard")
+            .expect("an embedded profile")
+            .expect("the embedded profile is valid: a test parses it")
     }
 
-    /// Reads a profile from TOML text; `origin` names it in errors.
+    /// Names of the embedded profiles, the default first.
+    pub fn names() -> impl Iterator<Item = &'static str> {
+        NAMED.iter().map(|(name, _)| *name)
+    }
+
+    /// The text of an embedded profile, comments included.
+    pub fn text_of(name: &str) -> Option<&'static str> {
+        NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
+    }
+
+    /// An embedded profile; `NAME+fixes` is one with its known faults mended. `None` where there is none of the name.
+    pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
+        let (plain, fixed) = name.strip_suffix(FIXED).map_or((name, false), |plain| (plain, true));
+        let parsed = Self::parse(plain, Self::text_of(plain)?);
+        Some(parsed.map(|mut profile| {
+            if fixed {
+                profile.fixes = Fix::ALL.to_vec();
+                name.clone_into(&mut profile.name);
+            }
+            profile
+        }))
+    }
+
+    /// Reads a profile from TOML text; `origin` names it in errors. `extends = "NAME"` begins with an embedded profile and
+    /// changes it: tables are merged key by key.
     pub fn parse(origin: &str, text: &str) -> Result<Self, ProfileError> {
         let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
-        let profile: Self =
-            toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;
+        let own: Table = text.parse().map_err(|error: toml::de::Error| fail(plain(&error)))?;
+        let profile: Self = if own.contains_key("extends") {
+            let table = extended(own, DEPTH).map_err(fail)?;
+            table.try_into().map_err(|error: toml::de::Error| fail(located(error.message(), text)))?
+        } else {
+            toml::from_str(text).map_err(|error| fail(suggested(&plain(&error))))?
+        };
         profile.validate().map_err(fail)?;
         Ok(profile)
+    }
+
+    /// An embedded profile as a table, those that it extends taken in.
+    pub fn table_of(name: &str) -> Option<Table> {
+        let own: Table = Self::text_of(name)?.parse().ok()?;
+        extended(own, DEPTH).ok()
+    }
+
+    /// Is a fault mended here?
+    pub fn mends(&self, fix: Fix) -> bool {
+        self.fixes.contains(&fix)
     }
 
     /// Refuses contradictory settings before anything runs.
@@ -260,12 +367,8 @@ impl Profile {
         if self.window == 0 {
             return Err("window must be at least 1 token".to_owned());
         }
-        if !share(self.trigger.threshold) {
-            return Err(format!(
-                "trigger.threshold is {}, must be above 0 and at most 1",
-                self.trigger.threshold
-            ));
-        }
+        self.trigger.validate()?;
+        self.budget.validate()?;
         if !share(self.pin_limit) {
             return Err(format!("pin_limit is {}, must be above 0 and at most 1", self.pin_limit));
         }
@@ -282,12 +385,12 @@ impl Profile {
                 self.summary.budget_tokens, self.window
             ));
         }
-        let trigger_tokens = self.trigger.threshold * self.window as f64;
-        if self.keep.tokens as f64 >= trigger_tokens {
-            return Err(format!(
-                "keep.tokens ({}) reaches the trigger ({trigger_tokens:.0} tokens): nothing could ever be compacted",
-                self.keep.tokens
-            ));
+        self.validate_keep()?;
+        if self.estimate.is_none() && self.cut.measure == CutMeasure::Estimate {
+            return Err("cut.measure is \"estimate\", but there is no table [estimate]".to_owned());
+        }
+        if self.estimate.is_none() && self.trigger.measure != crate::estimate::Measure::Counted {
+            return Err("trigger.measure is not \"counted\", but there is no table [estimate]".to_owned());
         }
         if !(1..=2).contains(&self.split.summaries) {
             return Err(format!("split.summaries is {}, must be 1 or 2", self.split.summaries));
@@ -295,17 +398,82 @@ impl Profile {
         Ok(())
     }
 
+    fn validate_keep(&self) -> Result<(), String> {
+        let told = [self.keep.tokens.is_some(), self.keep.share.is_some(), self.keep.entries.is_some()];
+        if told.into_iter().filter(|told| *told).count() != 1 {
+            return Err("[keep] needs exactly one of tokens, share and entries".to_owned());
+        }
+        let entries = self.cut.measure == CutMeasure::Entries;
+        if entries != self.keep.entries.is_some() {
+            let right = if entries { "entries" } else { "tokens or share" };
+            return Err(format!("[keep] needs {right}: cut.measure is {:?}", self.cut.measure).to_lowercase());
+        }
+        if let Some(share) = self.keep.share
+            && !(share.is_finite() && (0.0..1.0).contains(&share))
+        {
+            return Err(format!("keep.share is {share}, must be at least 0 and below 1"));
+        }
+        let amounts = self.at(self.window, None);
+        if amounts.trigger == u64::MAX && self.trigger.enabled {
+            return Err(format!(
+                "the trigger never fires at a window of {} tokens: its limit takes all of it",
+                self.window
+            ));
+        }
+        if !entries && amounts.keep >= amounts.trigger {
+            let name = if self.keep.share.is_some() { "keep.share" } else { "keep.tokens" };
+            return Err(format!(
+                "{name} ({} tokens) reaches the trigger ({} tokens): nothing could ever be compacted",
+                amounts.keep, amounts.trigger
+            ));
+        }
+        Ok(())
+    }
+
     /// Its amounts for one window. `budget` overrides the summary budget (`--summary-tokens`).
     pub fn at(&self, window: u64, budget: Option<u64>) -> Amounts {
         let scale = window as f64 / self.window as f64;
+        let scaled = |tokens: u64| (tokens as f64 * scale) as u64;
         let own = self.summary.budget_tokens.max((self.summary.budget_fraction * window as f64) as u64);
+        let room = Room { window, output: scaled(self.budget.output) };
+        let limit = match self.trigger.limit() {
+            Limit::Reserve(reserve) => Limit::Reserve(scaled(reserve)),
+            limit => limit,
+        };
+        let keep = match self.keep {
+            Keep { tokens: Some(tokens), .. } => scaled(tokens),
+            Keep { share: Some(share), .. } => (share * window as f64) as u64,
+            Keep { entries, .. } => entries.unwrap_or(0),
+        };
         Amounts {
             window,
-            trigger: (self.trigger.threshold * window as f64).ceil() as u64,
-            keep: (self.keep.tokens as f64 * scale) as u64,
+            room,
+            limit,
+            trigger: if self.trigger.enabled { limit.least(room) } else { u64::MAX },
+            keep,
             budget: budget.unwrap_or(own).min(window / 4),
             pin: (self.pin_limit * window as f64) as u64,
         }
+    }
+
+    /// Where the tail begins, with the fixes of the profile.
+    pub fn cut_rules(&self) -> CutRules {
+        let mut rules = self.cut.clone();
+        if self.mends(Fix::FalseSplit) {
+            rules.absorbs.clear();
+        }
+        rules
+    }
+
+    /// The share of the window at which a context is full, as far as one number tells.
+    pub fn fullness(&self) -> f64 {
+        let amounts = self.at(self.window, None);
+        (amounts.trigger.min(self.window) as f64 / self.window as f64).max(0.01)
+    }
+
+    /// A person's request is what a turn begins with, not just any message of the user.
+    pub fn turns_are_requests(&self) -> bool {
+        self.turn.starts.contains(&Landing::Request)
     }
 
     /// What the strategies need to know to write text.
@@ -314,6 +482,7 @@ impl Profile {
             layout: match self.summary.layout {
                 LayoutName::SixSections => Layout::SixSections,
                 LayoutName::GoalProgress => Layout::GoalProgress,
+                LayoutName::Prose => Layout::Prose,
             },
             list_form: match self.summary.lists {
                 ListName::Tags => ListForm::Tags,
@@ -323,10 +492,90 @@ impl Profile {
             truncate_tags: self.summary.truncate_tags,
             metadata: self.summary.metadata,
             summary_role: self.summary.role.into(),
-            prefix: self.summary.prefix.clone(),
-            suffix: self.summary.suffix.clone(),
-            emergency_notice: self.summary.emergency_notice.clone(),
+            prefix: self.summary_text.prefix.clone(),
+            suffix: self.summary_text.suffix.clone(),
+            emergency_notice: self
+                .summary_text
+                .emergency
+                .clone()
+                .unwrap_or_else(|| crate::strategy::emergency::NOTICE.to_owned()),
+            tool_name: self.summary.tool_name.clone(),
         }
+    }
+}
+
+/// A profile with those that it extends: its own keys win.
+fn extended(mut own: Table, depth: usize) -> Result<Table, String> {
+    let Some(base) = own.remove("extends") else { return Ok(own) };
+    let Some(name) = base.as_str() else { return Err("extends is no name of a profile".to_owned()) };
+    let Some(text) = Profile::text_of(name).filter(|_| depth > 0) else {
+        return Err(format!("extends = \"{name}\" names no embedded profile; {}", known(name)));
+    };
+    let base: Table = text.parse().map_err(|error: toml::de::Error| plain(&error))?;
+    let mut merged = extended(base, depth - 1)?;
+    merge(&mut merged, own);
+    Ok(merged)
+}
+
+fn merge(base: &mut Table, own: Table) {
+    for (key, value) in own {
+        match (base.get_mut(&key), value) {
+            // A table of one key is a choice: the new one takes the place of the old.
+            (Some(Value::Table(old)), Value::Table(new)) if old.len() > 1 || !matches!(&*key, "limit") => {
+                merge(old, new);
+            }
+            (_, value) => {
+                base.insert(key, value);
+            }
+        }
+    }
+}
+
+/// What names of profiles there are, and which one was meant.
+pub fn known(name: &str) -> String {
+    let nearest = Profile::names()
+        .map(|known| (strsim::damerau_levenshtein(known, name), known))
+        .min()
+        .filter(|(distance, known)| distance * 2 <= known.len());
+    let names: Vec<&str> = Profile::names().collect();
+    match nearest {
+        Some((_, nearest)) => format!("did you mean `{nearest}`? Known are {}", names.join(", ")),
+        None => format!("known are {}", names.join(", ")),
+    }
+}
+
+fn plain(error: &toml::de::Error) -> String {
+    error.to_string().trim_end().to_owned()
+}
+
+/// Adds the nearest valid key to the message of an unknown one.
+fn suggested(message: &str) -> String {
+    let quoted =
+        |text: &str| -> Vec<String> { text.split('`').skip(1).step_by(2).map(str::to_owned).collect() };
+    let Some(line) = message.lines().find(|line| line.contains("unknown field")) else {
+        return message.to_owned();
+    };
+    let words = quoted(line);
+    let Some((unknown, known)) = words.split_first() else { return message.to_owned() };
+    let nearest = known.iter().map(|key| (strsim::damerau_levenshtein(key, unknown), key)).min();
+    match nearest.filter(|(distance, key)| *distance <= key.len() / 2) {
+        Some((_, key)) => format!("{message}\ndid you mean `{key}`?"),
+        None => message.to_owned(),
+    }
+}
+
+/// Adds the line of an unknown key to a message that lost it: the first line of the text that sets such a key.
+fn located(message: &str, text: &str) -> String {
+    let message = suggested(message.trim_end());
+    let key = message.split('`').nth(1).unwrap_or_default();
+    let sets = |line: &str| {
+        let line = line.trim_start().trim_start_matches('[');
+        !key.is_empty()
+            && line.strip_prefix(key).is_some_and(|rest| rest.trim_start().starts_with(['=', ']', '.']))
+    };
+    match text.lines().position(sets) {
+        Some(line) => format!("line {}: {message}", line + 1),
+        None => message,
     }
 }
 
@@ -334,13 +583,17 @@ impl Profile {
 pub const MIN_WINDOW: u64 = 400;
 
 /// A profile's amounts at one window, all in tokens.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Amounts {
     /// The window.
     pub window: u64,
-    /// Fires at this many tokens of context and overhead.
+    /// The window, and the part of it that is the reply's.
+    pub room: Room,
+    /// Fires at this limit.
+    pub limit: Limit,
+    /// The least size that fires, in the trigger's own measure.
     pub trigger: u64,
-    /// Size of the tail.
+    /// Size of the tail, in entries where these are measured.
     pub keep: u64,
     /// Everything generated fits into this.
     pub budget: u64,
@@ -352,9 +605,13 @@ pub struct Amounts {
 mod tests {
     use super::*;
 
+    fn standard() -> &'static str {
+        Profile::text_of("standard").expect("the embedded text")
+    }
+
     fn check_refused(change: (&str, &str), expect: &str) {
-        let text = STANDARD.replace(change.0, change.1);
-        assert_ne!(text, STANDARD, "the change must apply");
+        let text = standard().replace(change.0, change.1);
+        assert_ne!(text, standard(), "the change must apply");
         let error = Profile::parse("mine.toml", &text).unwrap_err().to_string();
         assert!(error.contains(expect), "{error}");
     }
@@ -365,6 +622,34 @@ mod tests {
         assert_eq!(standard.name, "standard");
         let amounts = standard.at(128_000, None);
         assert_eq!((amounts.trigger, amounts.keep, amounts.budget), (102_400, 20_000, 5_120));
+    }
+
+    #[test]
+    fn every_embedded_profile_is_valid_and_goes_by_its_name() {
+        for name in Profile::names() {
+            let profile =
+                Profile::named(name).expect("an embedded profile").unwrap_or_else(|error| panic!("{error}"));
+            assert_eq!(profile.name, name);
+            assert!(!profile.description.is_empty() && profile.fixes.is_empty(), "{name}");
+            let fixed = Profile::named(&format!("{name}+fixes")).expect("a profile").expect("valid");
+            assert_eq!(fixed.fixes, Fix::ALL);
+        }
+        assert!(Profile::named("oppal").is_none());
+        assert!(known("oppal").contains("did you mean `opal`"));
+    }
+
+    #[test]
+    fn a_profile_may_extend_another_one() {
+        let mine =
+            "extends = \"pi\"\nname = \"mine\"\n[keep]\ntokens = 5000\n[trigger]\nlimit = { share = 0.5 }\n";
+        let profile = Profile::parse("mine.toml", mine).unwrap();
+        assert_eq!((profile.name.as_str(), profile.keep.tokens), ("mine", Some(5_000)));
+        assert_eq!(profile.trigger.limit, Limit::Share(0.5));
+        assert_eq!(profile.cut, Profile::named("pi").unwrap().unwrap().cut);
+        let wrong = Profile::parse("mine.toml", &mine.replace("tokens", "tokns")).unwrap_err().to_string();
+        assert!(wrong.contains("line 4") && wrong.contains("did you mean `tokens`?"), "{wrong}");
+        let loose = Profile::parse("mine.toml", "extends = \"pie\"").unwrap_err().to_string();
+        assert!(loose.contains("did you mean `pi`"), "{loose}");
     }
 
     #[test]
@@ -382,8 +667,11 @@ mod tests {
     fn contradictions_are_refused_with_the_reason() {
         check_refused(("tokens = 20000", "tokens = 120000"), "reaches the trigger");
         check_refused(("window = 128000", "window = 0"), "at least 1 token");
-        check_refused(("threshold = 0.80", "threshold = 1.8"), "trigger.threshold is 1.8");
-        check_refused(("threshold = 0.80", "treshold = 0.8"), "treshold");
+        check_refused(("share = 0.80", "share = 1.8"), "trigger.limit.share is 1.8");
+        check_refused(
+            ("measure = \"counted\"\nlimit", "mesure = \"counted\"\nlimit"),
+            "did you mean `measure`?",
+        );
         check_refused(("budget_fraction = 0.04", "budget_fraction = 0.5"), "between 0 and 0.25");
         check_refused(("budget_tokens = 1000 ", "budget_tokens = 90000 "), "quarter of the window");
         check_refused(("tokens = 20000", "tokens = -1"), "invalid value");

@@ -3,21 +3,24 @@
 //! `context -> [system, summary, pinned request, tail]`, each time the profile's trigger fires. Everything that can be
 //! shared between strategies (cut places, schedule, file ledger, tail membership) is computed once per session.
 
+use crate::compaction::{Footer, Form};
 use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, of_call};
-use crate::profile::Profile;
-use crate::strategy::{Generated, Strategy, generate};
+use crate::pairs::Orphans;
+use crate::profile::{Fix, Profile};
+use crate::strategy::{Generated, Strategy, TextRules, generate};
 use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
+pub mod ground;
 pub mod ledger;
 pub mod recorded;
 pub mod schedule;
 pub mod units;
 
 use ledger::Ledger;
-pub use schedule::{Cut, OverheadSource, Planner, Schedule, Terrain};
+pub use schedule::{Cut, Held, OverheadSource, Planner, Schedule, Terrain};
 
 /// A session with everything that is computed once.
 #[derive(Debug)]
@@ -196,7 +199,7 @@ pub fn replay(
     if plan.schedule == ScheduleMode::Free && plan.mode == Mode::Grow && plan.strategy != Strategy::None {
         let mut walk = planner.walk(plan.window);
         while run.cycles.len() < plan.limit {
-            let Some(cut) = walk.next(run.summary_tokens()) else { break };
+            let Some(cut) = walk.next(run.held()) else { break };
             let attempted = cut.cut > cut.from;
             run.cycle(cut);
             if let Some(trace) = run.cycles.last().filter(|_| attempted) {
@@ -265,6 +268,12 @@ impl<'a> Runner<'a> {
 
     fn summary_tokens(&self) -> Option<u64> {
         tokens_of(&self.summary)
+    }
+
+    /// The summary in the context, as the walk wants to know it.
+    fn held(&self) -> Option<Held> {
+        let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
+        self.summary_tokens().map(|tokens| self.planner.held_text(tokens, &texts.join("\n\n")))
     }
 
     /// Tokens of the context whose tail begins at `tail`, at message `end`.
@@ -339,18 +348,11 @@ impl<'a> Runner<'a> {
     /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
     fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
         let budget = self.planner.amounts(self.plan.window).budget;
-        let rules = self.plan.profile.text_rules();
+        let profile = self.plan.profile;
+        let rules = profile.text_rules();
         let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
-        let previous = (!texts.is_empty()).then(|| texts.join("\n\n"));
-        let split = self.plan.profile.split;
-        let second = match (self.plan.strategy, cut.turn_start) {
-            (Strategy::Structured | Strategy::Narrative, Some(start))
-                if split.summaries == 2 && cut.cut - start >= split.min_prefix =>
-            {
-                Some(start)
-            }
-            _ => None,
-        };
+        let carried = profile.summary.carries || profile.mends(Fix::CarrySummary);
+        let previous = (!texts.is_empty() && carried).then(|| texts.join("\n\n"));
         let whole = SummaryRequest {
             view: &self.prepared.view,
             messages: cut.from..cut.cut,
@@ -362,30 +364,109 @@ impl<'a> Runner<'a> {
             list_form: rules.list_form,
             budget,
         };
-        let Some(start) = second else {
-            return generate(self.plan.strategy, &whole, &rules, self.summarizer).into_iter().collect();
-        };
-        // The turn's own summary gets a third of the budget and no lists; the earlier summary goes into the history.
+        let model = matches!(self.plan.strategy, Strategy::Structured | Strategy::Narrative);
+        if cut.drop {
+            let dropped = generate(Strategy::Emergency, &whole, &rules, self.summarizer);
+            let reason = "the policy gives up on a summary here";
+            return dropped
+                .map(|generated| Generated {
+                    fallback: (self.plan.strategy != Strategy::Emergency).then(|| reason.to_owned()),
+                    ..generated
+                })
+                .into_iter()
+                .collect();
+        }
+        match cut.turn_start.filter(|_| model && profile.split.summaries == 2) {
+            None => generate(self.plan.strategy, &whole, &rules, self.summarizer).into_iter().collect(),
+            Some(start) if profile.summary_text.split.is_some() => self.write_joined(start, &whole, &rules),
+            Some(start) => self.write_parts(start, &whole, &rules, budget, false),
+        }
+    }
+
+    /// The texts of a split turn: history, and the beginning of the turn. The turn's gets a third of the budget.
+    ///
+    /// The lists go into the history, or into the turn's text where they stand at the very end (`lists_last`). Where nothing
+    /// lies before the turn there is no history to tell.
+    fn write_parts(
+        &self,
+        start: usize,
+        whole: &SummaryRequest<'_>,
+        rules: &TextRules,
+        budget: u64,
+        lists_last: bool,
+    ) -> Vec<Generated> {
         let none = FileLists::default();
+        let bare = |request: SummaryRequest<'_>, lists: bool| -> Option<Generated> {
+            let rules =
+                if lists { rules.clone() } else { TextRules { list_form: ListForm::None, ..rules.clone() } };
+            let request = if lists {
+                request
+            } else {
+                SummaryRequest { lists: &none, list_form: ListForm::None, ..request }
+            };
+            generate(self.plan.strategy, &request, &rules, self.summarizer)
+        };
+        // Sessions of messages hold the summary before it as the first message of whatever part begins with it.
+        let first = whole.messages.start == start;
+        let in_turn = first && self.plan.profile.session.form == Form::Message;
         let history = SummaryRequest {
-            messages: cut.from..start,
+            messages: whole.messages.start..start,
             turn_start: None,
             budget: budget - budget / 3,
             ..whole.clone()
         };
         let turn = SummaryRequest {
-            messages: start..cut.cut,
+            messages: start..whole.messages.end,
             turn_start: Some(start),
-            previous: None,
-            lists: &none,
-            list_form: ListForm::None,
-            budget: budget / 3,
+            previous: whole.previous.filter(|_| in_turn),
+            budget: if first { budget } else { budget / 3 },
             ..whole.clone()
         };
-        [history, turn]
-            .iter()
-            .filter_map(|request| generate(self.plan.strategy, request, &rules, self.summarizer))
-            .collect()
+        let history = if first { None } else { bare(history, !lists_last) };
+        let turn = bare(turn, lists_last || first);
+        history.into_iter().chain(turn).collect()
+    }
+
+    /// The texts of a split turn as one, in the system's own form.
+    fn write_joined(&self, start: usize, whole: &SummaryRequest<'_>, rules: &TextRules) -> Vec<Generated> {
+        let counter = &self.prepared.view.counter;
+        let profile = self.plan.profile;
+        let inner = TextRules { prefix: String::new(), suffix: String::new(), ..rules.clone() };
+        let lists_last = profile.writing.footer == Footer::Summary;
+        let entry_form = profile.session.form == Form::Entry;
+        let kept = entry_form && whole.messages.start == start;
+        let earlier = whole.previous.map(|text| rules.unwrap(text)).filter(|_| kept);
+        let mended = profile.mends(Fix::CarrySummary);
+        let mut form = profile.summary_text.clone();
+        if let Some(split) = &mut form.split {
+            split.previous_for_history |= mended;
+        }
+        let frame = form.joined(Some(""), None, "").unwrap_or_default();
+        let mut room = whole.budget.saturating_sub(counter.count(&rules.wrap(&frame)));
+        // Counts do not add up exactly at the joins: a second look takes the difference off.
+        for _ in 0..3 {
+            let taken =
+                earlier.filter(|_| form.split.as_ref().is_some_and(|split| split.previous_for_history));
+            let for_parts = room.saturating_sub(taken.map_or(0, |text| counter.count(text)));
+            let parts = self.write_parts(start, whole, &inner, for_parts, lists_last);
+            let (history, turn) = match parts.as_slice() {
+                [turn] => (None, turn),
+                [history, turn] => (Some(history), turn),
+                _ => break,
+            };
+            let text = form.joined(history.map(|part| part.text.as_str()), earlier, &turn.text);
+            let text = rules.wrap(&text.unwrap_or_else(|| turn.text.clone()));
+            let tokens = counter.count(&text);
+            if tokens > whole.budget {
+                room = room.saturating_sub(tokens - whole.budget);
+                continue;
+            }
+            let fallback = history.and_then(|part| part.fallback.clone()).or(turn.fallback.clone());
+            let lists_in_text = turn.lists_in_text || history.is_some_and(|part| part.lists_in_text);
+            let metadata = rules.metadata.then(|| whole.lists.clone());
+            return vec![Generated { text, tokens, lists_in_text, metadata, used: turn.used, fallback }];
+        }
+        generate(self.plan.strategy, whole, rules, self.summarizer).into_iter().collect()
     }
 
     /// Makes the tokens of the pinned request those of the text that really stands in the context.
@@ -433,7 +514,9 @@ impl<'a> Runner<'a> {
             entries.push(self.pinned_entry(at));
         }
         entries.extend((tail..end.min(messages.len())).map(|index| Entry::Kept(MessageIdx::new(index))));
-        Context { entries, now: MessageIdx::new(end) }
+        let pairs = &self.plan.profile.pairs;
+        let drops_orphans = pairs.regroup || pairs.orphans == Orphans::Demote;
+        Context { entries, now: MessageIdx::new(end), drops_orphans }
     }
 }
 

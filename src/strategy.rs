@@ -84,6 +84,8 @@ pub struct TextRules {
     pub suffix: String,
     /// Role of the message that carries the text, by which truncate counts an earlier one.
     pub summary_role: Role,
+    /// What truncate calls messages of tool results.
+    pub tool_name: String,
 }
 
 impl Default for TextRules {
@@ -97,6 +99,7 @@ impl Default for TextRules {
             prefix: String::new(),
             suffix: String::new(),
             summary_role: Role::User,
+            tool_name: Role::Tool.name().to_owned(),
         }
     }
 }

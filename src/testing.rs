@@ -114,15 +114,7 @@ pub(crate) fn corpus_files(folders: &[&str]) -> Option<Vec<(String, Vec<u8>)>> {
     Some(files)
 }
 
-/// The rules of a modelled system as TOML text.
+/// The rules of a modelled system as TOML text, without those that it extends.
 pub(crate) fn part(name: &str) -> &'static str {
-    match name {
-        "opal" => include_str!("profile/parts/opal.toml"),
-        "operator-use" => include_str!("profile/parts/operator-use.toml"),
-        "pi-0.73" => include_str!("profile/parts/pi-0.73.toml"),
-        "pi" => include_str!("profile/parts/pi.toml"),
-        "lis" => include_str!("profile/parts/lis.toml"),
-        "sven" => include_str!("profile/parts/sven.toml"),
-        other => panic!("no part {other}"),
-    }
+    crate::profile::Profile::text_of(name).expect("an embedded profile")
 }

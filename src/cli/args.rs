@@ -46,6 +46,9 @@ pub enum Verb {
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = OVERFLOW_ABOUT)]
     Overflow(OverflowArgs),
+    /// List the embedded compaction policies, or print one with every key
+    #[command(long_about = PROFILES_ABOUT)]
+    Profiles(ProfilesArgs),
 }
 
 const OVERFLOW_ABOUT: &str = "\
@@ -112,6 +115,37 @@ Examples:
 With the settings of a replay the cycle is that of the replay. Facts that were lost and needed come first; each fact names \
 the line of the log where it was born, and the line of the summary where it stands.";
 
+const PROFILES_ABOUT: &str = "\
+List the embedded compaction policies, or print one with every key
+
+Examples:
+  compactor profiles
+  compactor profiles show pi
+  compactor profiles show sven > mine.toml
+
+A profile of your own is a TOML file, named with --profile. It may begin with `extends = \"NAME\"` and hold only what differs.";
+
+/// Arguments of `profiles`.
+#[derive(Debug, Args)]
+pub struct ProfilesArgs {
+    /// What to do; without it the profiles are listed
+    #[command(subcommand)]
+    pub verb: Option<ProfilesVerb>,
+}
+
+/// What `profiles` does.
+#[derive(Debug, Subcommand)]
+pub enum ProfilesVerb {
+    /// A line for each profile
+    List,
+    /// The TOML text of a profile, comments on origin and meaning included
+    Show {
+        /// Name of an embedded profile
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+}
+
 /// Arguments of `show`.
 #[derive(Debug, Args)]
 #[command(arg_required_else_help = true)]
@@ -136,7 +170,8 @@ pub struct ShowArgs {
     #[arg(long, action = ArgAction::SetTrue)]
     pub all: bool,
 
-    /// Compaction policy: the name of an embedded profile (standard) or a TOML file
+    /// Compaction policy: the name of an embedded profile (see `compactor profiles`; NAME+fixes: its
+    /// faults mended) or a TOML file
     #[arg(short, long, value_name = "NAME|FILE", default_value = "standard")]
     pub profile: String,
 
@@ -274,7 +309,8 @@ pub struct ReplayArgs {
         default_value = "structured,narrative,truncate,emergency")]
     pub strategy: Vec<Strategy>,
 
-    /// Compaction policies: the name of an embedded profile (standard) or a TOML file
+    /// Compaction policies: the name of an embedded profile (see `compactor profiles`; NAME+fixes: its
+    /// faults mended) or a TOML file
     #[arg(short, long, value_name = "NAME|FILE", value_delimiter = ',', default_value = "standard")]
     pub profile: Vec<String>,
 

@@ -1,10 +1,10 @@
 //! `compactor replay`: arguments to settings, the run, the files, the report, the exit code.
 
-use super::args::{ReplayArgs, unknown};
+use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
-use crate::profile::Profile;
+use crate::profile::{Profile, known};
 use crate::report::render;
 use crate::report::text::thousands;
 use crate::results::RunOutput;
@@ -68,19 +68,20 @@ fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 /// An embedded profile by name, or one from a file.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the profiles that a user names")]
 pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
-    if name == "standard" {
-        return Ok(Profile::standard());
+    let hint =
+        "`compactor profiles` lists the embedded ones, `compactor profiles show NAME` prints every key";
+    if let Some(embedded) = Profile::named(name) {
+        return embedded.map_err(|error| Failure::new(error.to_string(), hint));
     }
     let path = Path::new(name);
     let is_file = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) || path.exists();
     if !is_file {
-        let hint = "name an embedded profile, or a file that ends in .toml";
-        return Err(Failure::new(unknown("profile", name, &["standard"]), hint));
+        let cause = format!("unknown profile `{name}`; {}", known(name));
+        return Err(Failure::new(cause, "name an embedded profile, or a file that ends in .toml"));
     }
     let text = std::fs::read_to_string(path)
         .map_err(|error| Failure::new(format!("profile {name}: {error}"), "check the path"))?;
-    Profile::parse(name, &text)
-        .map_err(|error| Failure::new(error.to_string(), "see src/profile/standard.toml for every key"))
+    Profile::parse(name, &text).map_err(|error| Failure::new(error.to_string(), hint))
 }
 
 /// Names the files and why none of their sessions counts, where nothing else is shown.

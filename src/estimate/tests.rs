@@ -7,22 +7,9 @@ use crate::harness::json::{JsonStyle, restyle};
 use crate::harness::{Block, Call, Entry, Image, Kind, Outcome, Reported, Role, Stop};
 use serde::de::DeserializeOwned;
 
-const PARTS: &[(&str, &str)] = &[
-    ("opal", include_str!("../profile/parts/opal.toml")),
-    ("operator-use", include_str!("../profile/parts/operator-use.toml")),
-    ("operator-use-docs", include_str!("../profile/parts/operator-use-docs.toml")),
-    ("pi", include_str!("../profile/parts/pi.toml")),
-    ("pi-0.73", include_str!("../profile/parts/pi-0.73.toml")),
-    ("lis", include_str!("../profile/parts/lis.toml")),
-    ("sven", include_str!("../profile/parts/sven.toml")),
-    ("sven-ci", include_str!("../profile/parts/sven-ci.toml")),
-    ("sven-interactive", include_str!("../profile/parts/sven-interactive.toml")),
-];
-
 /// A section of the rules of a system.
 fn section<T: DeserializeOwned>(profile: &str, name: &str) -> T {
-    let (_, text) = PARTS.iter().find(|(known, _)| *known == profile).expect("a profile");
-    let table: toml::Table = text.parse().expect("TOML");
+    let table = crate::profile::Profile::table_of(profile).expect("a profile");
     table[name].clone().try_into().unwrap_or_else(|error| panic!("{profile} [{name}]: {error}"))
 }
 
@@ -105,11 +92,11 @@ fn check_sizes(profile: &str, cases: Vec<(&str, Entry<'static>, u64)>) {
 
 #[test]
 fn every_part_reads_and_holds_no_contradiction() {
-    for (profile, text) in PARTS {
+    for profile in crate::profile::Profile::names().filter(|name| *name != "standard") {
         estimate(profile);
         usage(profile);
         trigger(profile).validate().unwrap();
-        if text.contains("[budget]") {
+        if crate::profile::Profile::table_of(profile).is_some_and(|table| table.contains_key("budget")) {
             section::<BudgetRules>(profile, "budget").validate().unwrap();
         }
     }

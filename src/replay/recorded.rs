@@ -67,6 +67,7 @@ impl Walk<'_> {
                 pinned: None,
                 late: false,
                 unfit: false,
+                drop: false,
             },
             generated,
             lists: lists(one),
@@ -104,7 +105,7 @@ impl Walk<'_> {
         entries
             .extend(one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }));
         entries.extend(one.kept.iter().copied().filter(|at| !is_system(at)).map(Entry::Kept));
-        Context { entries, now: one.before }
+        Context { entries, now: one.before, drops_orphans: false }
     }
 
     /// Requests from the compaction before up to message `end`, as the counted context would have cost them.

@@ -3,8 +3,14 @@
 //! Under the `locked` schedule the walk counts every summary at its full budget, so it depends on the session, the
 //! profile and the window alone and all strategies share it. Under `free` the walk gets each strategy's own tokens.
 
+use super::ground::Ground;
 use super::units::Units;
-use crate::profile::{Amounts, Boundary, Check, MIN_WINDOW, Profile};
+use crate::compaction::Form;
+use crate::cut::{CutRules, Mark, split};
+use crate::estimate::usage::{Trailing, Unreported};
+use crate::estimate::{Accounts, Calibration, Measure, UsageRules, entry_tokens};
+use crate::harness::{Entry, Kind, Reported, Role as Speaker};
+use crate::profile::{Amounts, MIN_WINDOW, Profile};
 use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex};
 use crate::transcript::{Role, Transcript};
 
@@ -95,22 +101,10 @@ impl Terrain {
         after.checked_sub(1).and_then(|at| self.requests.get(at)).copied()
     }
 
-    /// The next message after `position` before which the trigger is looked at, from `from` in `replies`.
-    fn checkpoints(&self, check: Check, transcript: &Transcript) -> Vec<usize> {
-        match check {
-            Check::Request => self.replies.clone(),
-            Check::Turn => self
-                .replies
-                .iter()
-                .copied()
-                .filter(|reply| {
-                    reply
-                        .checked_sub(1)
-                        .and_then(|before| transcript.messages.get(before))
-                        .is_none_or(|message| message.role == Role::User)
-                })
-                .collect(),
-        }
+    /// The newest reply before `end`.
+    pub fn newest_reply(&self, end: usize) -> Option<usize> {
+        let after = self.replies.partition_point(|reply| *reply < end);
+        after.checked_sub(1).and_then(|at| self.replies.get(at)).copied()
     }
 }
 
@@ -141,6 +135,17 @@ pub struct Cut {
     pub late: bool,
     /// One unit alone is larger than the window, or there is no place to cut.
     pub unfit: bool,
+    /// The system gives up on a summary here: what leaves is dropped with a notice.
+    pub drop: bool,
+}
+
+/// A summary as it stands in a context.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Held {
+    /// Its tokens, counted.
+    pub tokens: u64,
+    /// Its tokens as the profile estimates them.
+    pub estimate: u64,
 }
 
 /// All compactions of a session at one window.
@@ -162,57 +167,210 @@ pub struct Schedule {
 #[derive(Debug)]
 pub struct Walk<'a> {
     terrain: &'a Terrain,
+    ground: &'a Ground,
     tokens: &'a TokenIndex,
-    checkpoints: &'a [usize],
     profile: &'a Profile,
+    rules: &'a CutRules,
     amounts: Amounts,
     overhead: u64,
     position: usize,
     tail: usize,
+    /// The newest compaction was made before this message; 0: there was none.
+    since: usize,
     pinned: u64,
+    /// What estimates are corrected by, and the reply up to which reports are taken in.
+    calibration: Calibration,
+    reported: usize,
     /// The least that was left by the compactions in a row that ended above the trigger.
     residual: Option<u64>,
     fruitless: u8,
 }
 
 impl Walk<'_> {
-    /// The next compaction, given the tokens of the summary in the context now (`None`: there is none yet).
+    /// The next compaction, given the summary in the context now (`None`: there is none yet).
     /// `None` when the log ends or two compactions in a row freed nothing.
-    pub fn next(&mut self, summary: Option<u64>) -> Option<Cut> {
-        let held = summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD) + self.pinned + self.overhead;
-        let tail = self.tail;
-        let fixed = held + self.terrain.system(tail);
-        let context = |end: usize| fixed + self.tokens.range(tail..end);
-        if self.fruitless >= 2 {
+    pub fn next(&mut self, summary: Option<Held>) -> Option<Cut> {
+        if self.fruitless >= 2 || !self.profile.trigger.enabled {
             return None;
         }
-        let rest = self.checkpoints.get(self.checkpoints.partition_point(|at| *at <= self.position)..)?;
-        let trigger = *rest.get(rest.partition_point(|at| context(*at) < self.amounts.trigger))?;
+        let ground = self.ground;
+        let rest = ground.checkpoints.get(ground.checkpoints.partition_point(|at| *at <= self.position)..)?;
+        let trigger = if self.profile.trigger.measure == Measure::Counted {
+            // Grows from message to message: no need to look at all.
+            let fixed = self.held(summary) + self.terrain.system(self.tail);
+            let context = |end: usize| fixed + self.tokens.range(self.tail..end);
+            *rest.get(rest.partition_point(|at| context(*at) < self.amounts.trigger))?
+        } else {
+            *rest.iter().find(|at| self.fires(**at, summary))?
+        };
         Some(self.at(trigger, summary))
     }
 
+    /// Counted tokens of everything that is neither system nor tail.
+    fn held(&self, summary: Option<Held>) -> u64 {
+        summary.map_or(0, |held| held.tokens + MESSAGE_OVERHEAD) + self.pinned + self.overhead
+    }
+
+    /// Counted tokens of the request before a message.
+    fn prompt(&self, end: usize, summary: Option<Held>) -> u64 {
+        self.held(summary) + self.terrain.system(self.tail) + self.tokens.range(self.tail..end)
+    }
+
+    /// The context before a message as the profile estimates it, the system prompt with it.
+    fn estimated(&self, end: usize, summary: Option<Held>) -> u64 {
+        self.ground.system(end)
+            + summary.map_or(0, |held| held.estimate)
+            + self.ground.estimate(self.tail..end)
+    }
+
+    /// Does the trigger fire before a message? Usage is simulated: the provider reports the counted tokens of the request
+    /// as its input, nothing of it from a cache, and the counted tokens of the reply as its output.
+    fn fires(&mut self, at: usize, summary: Option<Held>) -> bool {
+        let trigger = &self.profile.trigger;
+        let usage = trigger.usage.as_ref().or(self.profile.usage.as_ref());
+        let size = match (trigger.measure, usage) {
+            (Measure::Counted, _) => Some(self.prompt(at, summary)),
+            (Measure::Usage | Measure::UsageAndEstimate, Some(rules)) => self.by_usage(at, summary, rules),
+            (Measure::Calibrated, _) => Some(self.accounts(at, summary).effective()),
+            (Measure::Estimate | Measure::Usage | Measure::UsageAndEstimate, _) => {
+                Some(self.estimated(at, summary))
+            }
+        };
+        size.is_some_and(|size| self.amounts.limit.fires(size, self.amounts.room))
+    }
+
+    fn by_usage(&self, at: usize, summary: Option<Held>, rules: &UsageRules) -> Option<u64> {
+        let Some(reply) = self.terrain.newest_reply(at).filter(|reply| *reply >= self.since) else {
+            let none = rules.none_since.filter(|_| self.since > 0).unwrap_or(rules.none);
+            return match none {
+                Unreported::Estimate => Some(self.estimated(at, summary)),
+                Unreported::Zero => Some(0),
+                Unreported::Unknown => None,
+            };
+        };
+        let told = Reported {
+            input: self.prompt(reply, summary),
+            output: self.tokens.range(reply..reply + 1),
+            ..Reported::default()
+        };
+        let behind = match rules.trailing {
+            Trailing::None | Trailing::BehindEarlier => 0,
+            Trailing::WithReply => self.ground.estimate(reply..at),
+            Trailing::Behind => self.ground.estimate(reply + 1..at),
+        };
+        Some(rules.tokens(&told) + behind)
+    }
+
+    /// The accounts before a message. Reports of replies since the last look are taken in first.
+    fn accounts(&mut self, at: usize, summary: Option<Held>) -> Accounts {
+        let rules = &self.profile.budget;
+        // Tools are measured when a request is made: before the first one nothing is known of them.
+        let overhead = |reply: usize| if rules.overhead && reply > 0 { self.ground.schema } else { 0 };
+        if let Some(calibration) = &rules.calibration {
+            let terrain = self.terrain;
+            for reply in terrain.replies(self.reported.max(self.since)..at) {
+                let estimate =
+                    self.estimated(*reply, summary) + if rules.overhead { self.ground.schema } else { 0 };
+                self.calibration.update(self.prompt(*reply, summary), estimate, calibration);
+            }
+            self.reported = at;
+        }
+        let known = self.terrain.newest_reply(at).map_or(0, |reply| reply + 1);
+        Accounts {
+            tokens: self.estimated(at, summary),
+            overhead: overhead(known),
+            calibration: self.calibration,
+            room: self.amounts.room,
+        }
+    }
+
     /// The compaction before message `trigger`.
-    fn at(&mut self, trigger: usize, summary: Option<u64>) -> Cut {
+    fn at(&mut self, trigger: usize, summary: Option<Held>) -> Cut {
         let tail = self.tail;
-        let held = summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD) + self.pinned + self.overhead;
-        let late = held + self.terrain.system(tail) + self.tokens.range(tail..trigger) > self.amounts.window;
+        let late = self.prompt(trigger, summary) > self.amounts.window;
         self.position = trigger;
-        let Some(cut) = self.place(trigger) else {
+        let placed = self.place(trigger, summary);
+        let Some((cut, turn, drop)) = placed.filter(|(cut, ..)| *cut > tail) else {
             self.fruitless += 1;
-            return Cut { trigger, from: tail, cut: tail, turn_start: None, pinned: None, late, unfit: true };
+            return Cut {
+                trigger,
+                from: tail,
+                cut: tail,
+                turn_start: None,
+                pinned: None,
+                late,
+                unfit: true,
+                drop: false,
+            };
         };
         let request = self.terrain.newest_request(trigger);
         let pinned = request
             .filter(|at| self.profile.pin_request && *at < cut)
             .map(|at| (at, self.tokens.range(at..at + 1).min(self.amounts.pin + MESSAGE_OVERHEAD)));
-        let turn_start = match self.terrain.newest_request(cut + 1) {
-            Some(start) if start < cut => Some(start.max(tail)),
-            _ => None,
+        let turn_start = if self.profile.turns_are_requests() {
+            match self.terrain.newest_request(cut + 1) {
+                Some(start) if start < cut => Some(start.max(tail)),
+                _ => None,
+            }
+        } else {
+            turn.filter(|_| !drop)
         };
         let unfit = self.tokens.range(cut..trigger) > self.amounts.window;
         self.tail = cut;
+        self.since = trigger;
         self.pinned = pinned.map_or(0, |(_, tokens)| tokens);
-        Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit }
+        Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit, drop }
+    }
+
+    /// The first message of the new tail, the start of the turn that it splits, and whether what leaves is dropped.
+    fn place(&mut self, trigger: usize, summary: Option<Held>) -> Option<(usize, Option<usize>, bool)> {
+        let ground = self.ground;
+        let (first, end) = (ground.entry(self.tail), ground.entry(trigger));
+        let range = ground.marks.get(first..end)?;
+        // In a session of messages the summary is one of them.
+        let head = summary
+            .filter(|_| self.profile.session.form == Form::Message && self.profile.session.summary_counts);
+        let with_head: Vec<Mark>;
+        let (marks, offset) = match head {
+            Some(held) => {
+                let size = match self.rules.measure {
+                    crate::cut::Measure::Entries => 1,
+                    crate::cut::Measure::Text => {
+                        held.estimate.saturating_mul(self.rules.units_per_token) + self.rules.per_entry
+                    }
+                    crate::cut::Measure::Estimate => held.estimate,
+                    crate::cut::Measure::Counted => held.tokens,
+                };
+                let role = crate::transcript::Role::from(self.profile.summary.role);
+                let role = if role == Role::Assistant { Speaker::Assistant } else { Speaker::User };
+                let mark = Mark { kind: Kind::Message, role, tool: false, safe: true, request: false, size };
+                with_head = std::iter::once(mark).chain(range.iter().copied()).collect();
+                (with_head.as_slice(), 1)
+            }
+            None => (range, 0),
+        };
+        let keep = self.amounts.keep;
+        let message = |place: usize| {
+            let entry = first + place.saturating_sub(offset);
+            ground.message(entry).filter(|_| entry < end).unwrap_or(trigger).min(trigger)
+        };
+        let placed = self.rules.place(marks, keep, false).filter(|place| *place > 0);
+        if let Some(emergency) = &self.profile.emergency {
+            let accounts = self.accounts(trigger, summary);
+            let too_large = |place: usize| {
+                let kept = ground.estimate(message(place)..trigger);
+                accounts.is_emergency(accounts.tokens.saturating_sub(kept), &self.profile.budget)
+            };
+            if placed.is_none_or(too_large) {
+                let place = emergency.cut.place(marks, keep, false).unwrap_or(marks.len());
+                return Some((message(place), None, true));
+            }
+        }
+        let place = placed?;
+        let turn = split(marks, place, &self.profile.turn).map(message);
+        let entry = ground.safe_near(first + place.saturating_sub(offset), first, end, self.profile);
+        let cut = ground.message(entry).filter(|_| entry < end).unwrap_or(trigger).min(trigger);
+        Some((cut, turn.filter(|start| *start < cut), false))
     }
 
     /// Tells the walk the tokens of the context before and after the compaction it proposed, overhead not included.
@@ -230,31 +388,6 @@ impl Walk<'_> {
     pub fn stuck(&self) -> bool {
         self.fruitless >= 2
     }
-
-    /// First message of the new tail: the largest run of whole units within the tail budget, at least the newest unit.
-    fn place(&self, trigger: usize) -> Option<usize> {
-        let mut best = None;
-        let mut at_request = None;
-        for cut in (self.tail + 1..trigger).rev() {
-            let within = self.tokens.range(cut..trigger) <= self.amounts.keep;
-            if !within && best.is_some() {
-                break;
-            }
-            if self.terrain.units.safe(cut) {
-                best = Some(cut);
-                if within && self.terrain.requests.binary_search(&cut).is_ok() {
-                    at_request = Some(cut);
-                }
-                if !within {
-                    break;
-                }
-            }
-        }
-        match self.profile.keep.boundary {
-            Boundary::Unit => best,
-            Boundary::Turn => at_request.or(best),
-        }
-    }
 }
 
 /// A planner for one session and profile: makes walks, schedules and windows.
@@ -263,7 +396,8 @@ pub struct Planner<'a> {
     terrain: &'a Terrain,
     tokens: &'a TokenIndex,
     profile: &'a Profile,
-    checkpoints: Vec<usize>,
+    rules: CutRules,
+    ground: Ground,
     overhead: (u64, OverheadSource),
     budget: Option<u64>,
 }
@@ -277,8 +411,9 @@ impl<'a> Planner<'a> {
         profile: &'a Profile,
         budget: Option<u64>,
     ) -> Self {
-        let checkpoints = terrain.checkpoints(profile.trigger.check, transcript);
-        Self { terrain, tokens, profile, checkpoints, overhead: terrain.overhead(profile), budget }
+        let ground = Ground::new(transcript, tokens, &terrain.units, profile);
+        let rules = profile.cut_rules();
+        Self { terrain, tokens, profile, rules, ground, overhead: terrain.overhead(profile), budget }
     }
 
     /// The profile's amounts at a window.
@@ -296,13 +431,19 @@ impl<'a> Planner<'a> {
         Walk {
             terrain: self.terrain,
             tokens: self.tokens,
-            checkpoints: &self.checkpoints,
+            ground: &self.ground,
             profile: self.profile,
+            rules: &self.rules,
             amounts: self.amounts(window),
             overhead: self.overhead.0,
             position: 0,
             tail: 0,
+            since: 0,
             pinned: 0,
+            calibration: Calibration::new(
+                self.profile.budget.calibration.as_ref().map_or(1.0, |rules| rules.start),
+            ),
+            reported: 0,
             residual: None,
             fruitless: 0,
         }
@@ -316,7 +457,7 @@ impl<'a> Planner<'a> {
         let mut summary = None;
         let mut pinned = 0;
         while cuts.len() < limit {
-            let Some(cut) = walk.next(summary) else { break };
+            let Some(cut) = walk.next(summary.map(|tokens| self.held(tokens))) else { break };
             let before = self.content(summary, pinned, cut.from, cut.trigger);
             if !cut.unfit || cut.cut > cut.from {
                 pinned = cut.pinned.map_or(0, |(_, tokens)| tokens);
@@ -338,6 +479,23 @@ impl<'a> Planner<'a> {
         Schedule { amounts, overhead: self.overhead.0, overhead_source: self.overhead.1, cuts, stuck: false }
     }
 
+    /// A summary of which the tokens are known, not its text: an estimate of it is taken to be right.
+    pub fn held(&self, tokens: u64) -> Held {
+        Held { tokens, estimate: tokens }
+    }
+
+    /// A summary whose text is known.
+    pub fn held_text(&self, tokens: u64, text: &str) -> Held {
+        let role = Speaker::User;
+        let estimate = self
+            .profile
+            .estimate
+            .as_ref()
+            .and_then(|rules| entry_tokens(&Entry::text(role, text), rules).ok())
+            .unwrap_or(tokens);
+        Held { tokens, estimate }
+    }
+
     /// Tokens of a context without overhead: system messages, summary, pinned request, tail.
     pub fn content(&self, summary: Option<u64>, pinned: u64, tail: usize, end: usize) -> u64 {
         self.terrain.system(tail)
@@ -352,7 +510,7 @@ impl<'a> Planner<'a> {
     /// context after a compaction leaves no room for one more unit before the next.
     pub fn window_for(&self, cycles: usize) -> u64 {
         let whole = self.overhead.0 + self.tokens.total();
-        let ceiling = ((whole as f64 / self.profile.trigger.threshold) as u64).saturating_add(2);
+        let ceiling = ((whole as f64 / self.profile.fullness()) as u64).saturating_add(2);
         let floor = self.floor(ceiling);
         if floor >= ceiling {
             return floor;
@@ -381,8 +539,13 @@ impl<'a> Planner<'a> {
     /// A window that the whole session fills up to the trigger, for compacting it once and again.
     pub fn window_for_whole(&self, tokens: u64) -> u64 {
         let whole = self.overhead.0 + tokens;
-        let full = (whole as f64 / self.profile.trigger.threshold) as u64;
+        let full = (whole as f64 / self.profile.fullness()) as u64;
         full.max(self.floor(full.max(1)))
+    }
+
+    /// Tokens of a tail at least as large as the rules make it, where these count tokens.
+    fn kept(&self, amounts: &Amounts) -> u64 {
+        if self.rules.measure == crate::cut::Measure::Entries { 0 } else { amounts.keep }
     }
 
     /// The smallest window that this session can be replayed at.
@@ -395,7 +558,8 @@ impl<'a> Planner<'a> {
             let amounts = self.amounts(window);
             let pinned = if self.profile.pin_request { longest.min(amounts.pin) } else { 0 };
             let fixed = system + pinned + amounts.budget;
-            window >= fixed + 2 * largest && amounts.trigger >= fixed + amounts.keep + largest
+            window >= fixed + 2 * largest
+                && amounts.trigger.min(window) >= fixed + self.kept(&amounts) + largest
         };
         let (mut low, mut high) = (0, ceiling.max(1));
         if !fits(high) {

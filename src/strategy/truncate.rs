@@ -16,7 +16,7 @@ pub(super) fn write(
     budget: u64,
 ) -> Result<String, SummarizeError> {
     let counter = &request.view.counter;
-    let header = header(request, rules.summary_role);
+    let header = header(request, rules);
     let count = counter.count(&header);
     if count > budget {
         return Err(SummarizeError::BudgetTooSmall { budget });
@@ -38,16 +38,17 @@ pub(super) fn write(
 }
 
 /// `[Compacted 12 messages: 6 assistant, 4 tool, 2 user]`.
-fn header(request: &SummaryRequest<'_>, summary_role: Role) -> String {
+fn header(request: &SummaryRequest<'_>, rules: &TextRules) -> String {
     let messages = request.view.transcript.messages.get(request.messages.clone()).unwrap_or_default();
     let count_of = |role: Role| {
         let leaving =
             if role == Role::System { 0 } else { messages.iter().filter(|m| m.role == role).count() };
-        leaving + usize::from(request.previous.is_some() && role == summary_role)
+        leaving + usize::from(request.previous.is_some() && role == rules.summary_role)
     };
     let counts: Vec<(usize, Role)> =
         ROLES.into_iter().map(|role| (count_of(role), role)).filter(|(count, _)| *count > 0).collect();
     let total: usize = counts.iter().map(|(count, _)| count).sum();
-    let roles: Vec<String> = counts.iter().map(|(count, role)| format!("{count} {}", role.name())).collect();
+    let name = |role: Role| if role == Role::Tool { &*rules.tool_name } else { role.name() };
+    let roles: Vec<String> = counts.iter().map(|(count, role)| format!("{count} {}", name(*role))).collect();
     format!("[Compacted {total} messages: {}]", roles.join(", "))
 }

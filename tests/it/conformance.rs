@@ -14,6 +14,7 @@ mod whole;
 
 use compactor::estimate;
 use compactor::harness::Entry;
+use compactor::profile::Profile;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -123,10 +124,8 @@ fn handler(system: &str, function: &str) -> Option<Handler> {
 
 /// A section of the rules of the system that a case is of.
 pub(crate) fn rules<T: serde::de::DeserializeOwned>(case: &Case, section: &str) -> T {
-    let path = format!("{}/src/profile/parts/{}.toml", env!("CARGO_MANIFEST_DIR"), case.profile);
-    let text = std::fs::read_to_string(&path).expect("rules");
-    let table: toml::Table = text.parse().expect("TOML");
-    table[section].clone().try_into().unwrap_or_else(|error| panic!("{path} [{section}]: {error}"))
+    let table = Profile::table_of(case.profile).expect("a profile");
+    table[section].clone().try_into().unwrap_or_else(|error| panic!("{} [{section}]: {error}", case.profile))
 }
 
 /// Size of an entry by the estimator of its system.

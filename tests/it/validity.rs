@@ -25,7 +25,7 @@ fn scored(log: &str, text: &str) -> (CycleScore, FactSet) {
     let facts = FactSet::extract(&transcript, &effects(&transcript));
     let now = MessageIdx::new(transcript.messages.len());
     let entries = vec![Entry::Summary { role: Role::User, text: text.to_owned() }];
-    let context = Context { entries, now };
+    let context = Context { entries, now, drops_orphans: false };
     let score = Scorer::new(&transcript, &facts).score(&Cycle {
         context: &context,
         prefix_end: now,

@@ -22,7 +22,8 @@ fn after(log: &str, summary: Option<&str>, stop: Option<usize>) -> Afterwards {
     let from = BEFORE.lines().count();
     let text = |text: &str| Entry::Summary { role: Role::User, text: text.to_owned() };
     let end = MessageIdx::new(from);
-    let context = Context { entries: summary.map(text).into_iter().collect(), now: end };
+    let context =
+        Context { entries: summary.map(text).into_iter().collect(), now: end, drops_orphans: false };
     let cycle = Cycle {
         context: &context,
         prefix_end: end,

@@ -14,15 +14,7 @@ pub(crate) mod parts {
     use super::{OutputRules, PromptRules, SummaryText};
 
     fn text(profile: &str) -> &'static str {
-        match profile {
-            "opal" => include_str!("../../../src/profile/parts/opal.toml"),
-            "operator-use" => include_str!("../../../src/profile/parts/operator-use.toml"),
-            "pi-0.73" => include_str!("../../../src/profile/parts/pi-0.73.toml"),
-            "pi" => include_str!("../../../src/profile/parts/pi.toml"),
-            "lis" => include_str!("../../../src/profile/parts/lis.toml"),
-            "sven" => include_str!("../../../src/profile/parts/sven.toml"),
-            other => panic!("no profile {other}"),
-        }
+        compactor::profile::Profile::text_of(profile).expect("a profile")
     }
 
     pub(crate) fn prompt(profile: &str) -> PromptRules {

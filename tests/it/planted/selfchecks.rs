@@ -53,7 +53,7 @@ impl Case {
         let text = summary.map(|text| Entry::Summary { role: Role::User, text: text.to_owned() });
         let tail = kept.clone().map(|at| Entry::Kept(MessageIdx::new(at)));
         let now = MessageIdx::new(kept.end);
-        let context = Context { entries: text.into_iter().chain(tail).collect(), now };
+        let context = Context { entries: text.into_iter().chain(tail).collect(), now, drops_orphans: false };
         self.score_context(&context, kept.start)
     }
 
@@ -198,7 +198,7 @@ fn with_text(context: &Context, change: &mut impl FnMut(&str) -> String) -> Cont
             other => other.clone(),
         })
         .collect();
-    Context { entries, now: context.now }
+    Context { entries, now: context.now, drops_orphans: false }
 }
 
 /// Shuffles the lines of a text.

@@ -1,0 +1,153 @@
+//! A session under one profile: its entries, their marks and sizes, and the places where the trigger is looked at.
+//!
+//! Made once per session and profile; a walk at any window reads sums from here.
+
+use super::units::Units;
+use crate::cut::{Mark, Measure as CutMeasure};
+use crate::estimate::{Check, Moment, entry_tokens, texts_tokens};
+use crate::harness::{Kind, Systems, entries};
+use crate::profile::{Fix, Profile};
+use crate::tokens::TokenIndex;
+use crate::transcript::{Role, Transcript};
+
+/// What a walk needs of a session under one profile.
+#[derive(Debug)]
+pub struct Ground {
+    /// One per entry.
+    pub marks: Vec<Mark>,
+    /// First entry of each message; one more than messages.
+    first: Vec<usize>,
+    /// Message of each entry.
+    source: Vec<usize>,
+    /// Estimates of all entries before each; one more than entries.
+    estimates: Vec<u64>,
+    /// Estimates of system messages that are no entries, before each message; one more than messages.
+    system: Vec<u64>,
+    /// Messages before which the trigger is looked at, ascending; the number of messages where that is the end.
+    pub checkpoints: Vec<usize>,
+    /// Estimate of what a request carries beside messages.
+    pub schema: u64,
+}
+
+impl Ground {
+    /// Surveys a session.
+    pub fn new(transcript: &Transcript, tokens: &TokenIndex, units: &Units, profile: &Profile) -> Self {
+        let count = transcript.messages.len();
+        let mut ground = Self {
+            marks: Vec::with_capacity(count),
+            first: Vec::with_capacity(count + 1),
+            source: Vec::with_capacity(count),
+            estimates: Vec::with_capacity(count + 1),
+            system: vec![0],
+            checkpoints: checkpoints(profile.trigger.check, transcript),
+            schema: 0,
+        };
+        let mut estimated = 0;
+        ground.estimates.push(estimated);
+        for entry in entries(transcript, profile.messages) {
+            let message = entry.source.map_or(0, |at| at.get());
+            let estimate =
+                profile.estimate.as_ref().map_or(0, |rules| entry_tokens(&entry, rules).unwrap_or(0));
+            let first = ground.source.last() != Some(&message);
+            let size = match profile.cut.measure {
+                CutMeasure::Counted if first => tokens.range(message..message + 1),
+                CutMeasure::Counted => 0,
+                CutMeasure::Estimate => estimate,
+                CutMeasure::Text | CutMeasure::Entries => profile.cut.own_size(&entry).unwrap_or(0),
+            };
+            while ground.first.len() <= message {
+                ground.first.push(ground.source.len());
+            }
+            ground.source.push(message);
+            let source = transcript.messages.get(message);
+            ground.marks.push(Mark {
+                safe: first && units.safe(message),
+                request: first && source.is_some_and(crate::transcript::Message::is_user_request),
+                kind: Kind::Message,
+                ..Mark::of(&entry, size)
+            });
+            estimated += estimate;
+            ground.estimates.push(estimated);
+        }
+        ground.first.resize(count + 1, ground.source.len());
+        if let Some(rules) = &profile.estimate {
+            let mut total = 0;
+            for message in &transcript.messages {
+                if message.role == Role::System && profile.messages.system == Systems::Apart {
+                    let texts: Vec<&str> = message
+                        .parts
+                        .iter()
+                        .filter_map(|part| match part {
+                            crate::transcript::Part::Text(text) => Some(text.text.as_str()),
+                            _ => None,
+                        })
+                        .collect();
+                    total += texts_tokens(&texts, rules);
+                }
+                ground.system.push(total);
+            }
+            if profile.budget.overhead {
+                ground.schema =
+                    transcript.tool_schema.as_deref().map_or(0, |text| texts_tokens(&[text], rules));
+            }
+        }
+        ground
+    }
+
+    /// First entry of a message; of the number of messages, the number of entries.
+    pub fn entry(&self, message: usize) -> usize {
+        self.first.get(message).or(self.first.last()).copied().unwrap_or(0)
+    }
+
+    /// The first message that lies wholly at an entry or behind it. Of a message that a cut parts, nothing is kept: what
+    /// would be are results without their calls.
+    pub fn message(&self, entry: usize) -> Option<usize> {
+        let message = *self.source.get(entry)?;
+        Some(if self.entry(message) == entry { message } else { message + 1 })
+    }
+
+    /// Estimates of the messages of a range.
+    pub fn estimate(&self, range: std::ops::Range<usize>) -> u64 {
+        let sum = |message: usize| self.estimates.get(self.entry(message)).copied().unwrap_or(0);
+        sum(range.end).saturating_sub(sum(range.start))
+    }
+
+    /// Estimates of system messages before a message that are no entries.
+    pub fn system(&self, end: usize) -> u64 {
+        self.system.get(end).or(self.system.last()).copied().unwrap_or(0)
+    }
+
+    /// The place before a cut, else behind it, that parts no call from its result; within `from..to`.
+    pub fn safe_near(&self, cut: usize, from: usize, to: usize, profile: &Profile) -> usize {
+        if !profile.mends(Fix::SafeCut) || cut >= to {
+            return cut;
+        }
+        let safe = |at: &usize| self.marks.get(*at).is_some_and(|mark| mark.safe);
+        let older = (from + 1..=cut).rev().find(safe);
+        older.or_else(|| (cut..to).find(safe)).unwrap_or(cut)
+    }
+}
+
+/// The messages before which a trigger is looked at.
+fn checkpoints(check: Check, transcript: &Transcript) -> Vec<usize> {
+    let messages = &transcript.messages;
+    let mut out: Vec<usize> = Vec::new();
+    for (at, message) in messages.iter().enumerate() {
+        let before = at.checked_sub(1).and_then(|before| messages.get(before)).map(|message| message.role);
+        let looked = match message.role {
+            Role::Assistant if before.is_none_or(|role| role == Role::User) => check.at(Moment::Prompted),
+            Role::Assistant => check.at(Moment::ToolBatch),
+            Role::User if at > 0 && message.is_user_request() => {
+                check.at(Moment::TurnEnd) || check.at(Moment::Submit)
+            }
+            _ => false,
+        };
+        if looked {
+            out.push(at);
+        }
+    }
+    if check.at(Moment::TurnEnd) && messages.last().is_some_and(|last| last.role == Role::Assistant) {
+        out.push(messages.len());
+    }
+    out
+}
