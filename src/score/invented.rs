@@ -56,7 +56,8 @@ impl<'a> Occurrences<'a> {
     }
 
     fn unknown<'t>(&self, text: &'t str, prefix_end: MessageIdx) -> Vec<&'t str> {
-        let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
+        let mut candidates: FxHashSet<&str> = FxHashSet::default();
+        text.lines().for_each(|line| take_candidates(line, &mut candidates));
         candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).collect()
     }
 
@@ -108,9 +109,14 @@ fn texts(part: &Part) -> [&str; 2] {
     }
 }
 
-/// ASCII characters between tokens: white space, quotes, brackets, list marks.
-const SEPARATES: [bool; 128] = {
-    let mut table = [false; 128];
+/// Bytes between tokens: white space, quotes, brackets, list marks, and all that is no ASCII.
+const SEPARATES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut wide = 0x80;
+    while wide < table.len() {
+        table[wide] = true;
+        wide += 1;
+    }
     let marks = b" \t\n\r\x0b\x0c\"'`<>()[]{},;|*";
     let mut at = 0;
     while at < marks.len() {
@@ -120,23 +126,40 @@ const SEPARATES: [bool; 128] = {
     table
 };
 
-/// Tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
-fn candidates(line: &str) -> Vec<&str> {
+/// Adds the tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
+fn take_candidates<'t>(line: &'t str, out: &mut impl Extend<&'t str>) {
     let line = line.trim();
     if let Some(quoted) = line.strip_prefix("> ") {
         let quoted = quoted.trim().trim_end_matches('…');
-        return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
+        out.extend(Some(quoted).filter(|quoted| quoted.chars().count() >= 8));
+        return;
     }
     // Paths and URLs have a slash, hexadecimal numbers a digit.
     if !line.bytes().any(|byte| byte == b'/' || byte.is_ascii_digit()) {
-        return Vec::new();
+        return;
     }
-    line.split(|c: char| !c.is_ascii() || SEPARATES[c as usize & 127])
-        // What names something is a hexadecimal number or has a slash.
-        .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
-        .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
-        .filter(|token| is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some())
-        .collect()
+    out.extend(
+        tokens(line)
+            // What names something is a hexadecimal number or has a slash.
+            .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
+            .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
+            .filter(|token| {
+                is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some()
+            }),
+    );
+}
+
+/// The pieces of a line between bytes that separate.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let from = rest.bytes().position(|byte| !SEPARATES[byte as usize])?;
+        let behind = rest.get(from..)?;
+        let to = behind.bytes().position(|byte| SEPARATES[byte as usize]).unwrap_or(behind.len());
+        let (token, after) = behind.split_at_checked(to)?;
+        rest = after;
+        Some(token)
+    })
 }
 
 /// A token that can only be a path: it has a directory and a file name with an extension, or begins at a root.
@@ -171,7 +194,9 @@ mod tests {
     use super::*;
 
     fn check_candidates(line: &str, expect: &[&str]) {
-        assert_eq!(candidates(line), expect, "{line}");
+        let mut found = Vec::new();
+        take_candidates(line, &mut found);
+        assert_eq!(found, expect, "{line}");
     }
 
     #[test]
