@@ -1,8 +1,8 @@
 //! Invented content: paths, identifiers and quoted user lines in generated text that occur nowhere in the prefix.
 //!
 //! A token is looked for where it must come from: among the paths of the file ledger (a text may spell a path another
-//! way than the log did), else verbatim in the text of the prefix. Answers are kept per session, so the same token in a
-//! later cycle or another strategy costs a map look-up.
+//! way than the log did), else verbatim in the text of the prefix. Answers are kept per session, so the same line or token
+//! in a later cycle or another strategy costs a map look-up.
 
 use crate::facts::FactSet;
 use crate::transcript::{MessageIdx, Part, Transcript};
@@ -19,7 +19,17 @@ pub struct Occurrences<'a> {
     /// Per message, does it hold a backslash?
     backslashes: Vec<bool>,
     /// Tokens looked up so far: the first message that holds them.
-    known: RefCell<FxHashMap<String, Option<MessageIdx>>>,
+    known: RefCell<FxHashMap<Box<str>, Option<MessageIdx>>>,
+    /// The tokens of the lines looked at so far.
+    lines: RefCell<FxHashMap<Box<str>, Box<[Token]>>>,
+}
+
+/// A token of a line.
+#[derive(Debug)]
+struct Token {
+    text: Box<str>,
+    /// The message that first touched a file with this end.
+    path: Option<MessageIdx>,
 }
 
 impl<'a> Occurrences<'a> {
@@ -40,40 +50,56 @@ impl<'a> Occurrences<'a> {
         let backslash = |part: &Part| texts(part).into_iter().any(|text| text.contains('\\'));
         let backslashes =
             transcript.messages.iter().map(|message| message.parts.iter().any(backslash)).collect();
-        Self { transcript, paths, backslashes, known: RefCell::default() }
+        Self { transcript, paths, backslashes, known: RefCell::default(), lines: RefCell::default() }
     }
 
     /// How many distinct tokens of a generated text are invented.
     pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
-        self.unknown(text, prefix_end).len() as u64
+        self.unknown(text, prefix_end, |unknown| unknown.len() as u64)
     }
 
     /// These tokens, sorted.
     pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
-        let mut items: Vec<String> = self.unknown(text, prefix_end).into_iter().map(str::to_owned).collect();
-        items.sort_unstable();
-        items
+        self.unknown(text, prefix_end, |unknown| {
+            let mut items: Vec<String> = unknown.into_iter().map(str::to_owned).collect();
+            items.sort_unstable();
+            items
+        })
     }
 
-    fn unknown<'t>(&self, text: &'t str, prefix_end: MessageIdx) -> Vec<&'t str> {
-        let mut candidates: FxHashSet<&str> = FxHashSet::default();
-        text.lines().for_each(|line| take_candidates(line, &mut candidates));
-        candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).collect()
+    fn unknown<R>(&self, text: &str, prefix_end: MessageIdx, take: impl FnOnce(FxHashSet<&str>) -> R) -> R {
+        let mut lines = self.lines.borrow_mut();
+        for line in text.lines() {
+            if !lines.contains_key(line) {
+                lines.insert(line.into(), self.tokens(line));
+            }
+        }
+        let tokens = text.lines().filter_map(|line| lines.get(line)).flatten();
+        let unknown = tokens.filter(|token| !self.occurs(token, prefix_end)).map(|token| &*token.text);
+        take(unknown.collect())
     }
 
-    fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {
-        let bare = token.trim_start_matches("./");
+    /// The tokens of a line that may be unknown.
+    fn tokens(&self, line: &str) -> Box<[Token]> {
+        let mut candidates: Vec<&str> = Vec::new();
+        take_candidates(line, &mut candidates);
         // Harnesses tell where the log itself lies.
-        if !self.transcript.id.is_empty() && bare.contains(&self.transcript.id) {
+        let own = |token: &str| !self.transcript.id.is_empty() && bare(token).contains(&self.transcript.id);
+        candidates
+            .into_iter()
+            .filter(|token| !own(token))
+            .map(|token| Token { text: token.into(), path: self.paths.get(bare(token)).copied() })
+            .collect()
+    }
+
+    fn occurs(&self, token: &Token, prefix_end: MessageIdx) -> bool {
+        if token.path.is_some_and(|first| first < prefix_end) {
             return true;
         }
-        if self.paths.get(bare).is_some_and(|first| *first < prefix_end) {
-            return true;
-        }
-        let first = self.known.borrow().get(token).copied();
+        let first = self.known.borrow().get(&token.text).copied();
         let first = first.unwrap_or_else(|| {
-            let found = self.search(bare);
-            self.known.borrow_mut().insert(token.to_owned(), found);
+            let found = self.search(bare(&token.text));
+            self.known.borrow_mut().insert(token.text.clone(), found);
             found
         });
         first.is_some_and(|first| first < prefix_end)
@@ -96,6 +122,11 @@ impl<'a> Occurrences<'a> {
         });
         found.map(MessageIdx::new)
     }
+}
+
+/// A path without its way from here.
+fn bare(token: &str) -> &str {
+    token.trim_start_matches("./")
 }
 
 /// Texts of a part.

@@ -149,9 +149,14 @@ impl Block {
     /// Bytes that are one of the marks.
     #[inline]
     fn marks(&self, marks: &[u8]) -> u64 {
-        self.bits(|bytes| {
-            marks.iter().fold(u8x16::ZERO, |all, mark| all | bytes.simd_eq(u8x16::splat(*mark)))
-        })
+        let mut all = [u8x16::ZERO; 4];
+        for mark in marks {
+            let mark = u8x16::splat(*mark);
+            for (all, bytes) in all.iter_mut().zip(&self.0) {
+                *all |= bytes.simd_eq(mark);
+            }
+        }
+        Self(all).bits(|bytes| bytes)
     }
 
     /// The highest bit of each byte that the test makes of each.

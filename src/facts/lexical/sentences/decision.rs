@@ -375,20 +375,14 @@ fn contrast(plain: &Plain<'_>) -> Option<usize> {
     if !plain.says(List::Contrast) {
         return None;
     }
-    let pattern = CONTRAST.as_ref()?;
-    pattern.find_iter(&plain.lower).find_map(|whole| {
-        let parts = if whole.as_str().contains(" not ") {
-            pattern.captures_at(&plain.lower, whole.start())
-        } else {
-            None
-        };
-        let loose = parts.and_then(|parts| parts.get(1)).is_some_and(|word| {
+    CONTRAST.as_ref()?.captures_iter(&plain.lower).find_map(|found| {
+        let loose = found.get(1).is_some_and(|word| {
             matches!(
                 word.as_str(),
                 "just" | "only" | "yet" | "something" | "sure" | "so" | "because" | "to" | "even" | "that"
             )
         });
-        (!loose).then_some(whole.start())
+        (!loose).then(|| found.get(0).map(|it| it.start())).flatten()
     })
 }
 
