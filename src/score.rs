@@ -209,6 +209,7 @@ impl<'a> Scorer<'a> {
         let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
         let mut score = CycleScore::default();
+        score.fates.reserve(self.facts.facts.partition_point(|fact| fact.birth < cycle.prefix_end));
         let mut classes: Vec<Tally> = vec![Tally::default(); FactClass::ALL.len()];
         let metadata = cycle.metadata.map(PathSet::new);
         let open_request = needed::open_request(self.facts, cycle.prefix_end);

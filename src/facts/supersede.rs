@@ -156,14 +156,19 @@ const CHANGES: &[&str] =
 fn contrast(text: &str) -> Option<Contrast> {
     let lower = text.to_lowercase();
     for joint in JOINTS {
-        if let Some((chosen, rejected)) = lower.split_once(joint) {
+        // Most joints are not there, and that is told faster.
+        if lower.contains(joint)
+            && let Some((chosen, rejected)) = lower.split_once(joint)
+        {
             let rejected = clause(rejected);
             let rejected = rejected.split(" because ").next().unwrap_or(rejected);
             return Some(Contrast::new(chosen, rejected));
         }
     }
     for joint in REVERSED {
-        if let Some((rejected, chosen)) = lower.split_once(joint) {
+        if lower.contains(joint)
+            && let Some((rejected, chosen)) = lower.split_once(joint)
+        {
             // The amount right before is what is meant.
             let rejected = rejected.rsplit([',', ':', ';', '、', '，', '。']).next().unwrap_or(rejected);
             return Some(Contrast::new(chosen, rejected));

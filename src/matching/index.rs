@@ -17,6 +17,7 @@
 
 mod candidates;
 mod hash;
+mod table;
 mod walk;
 
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units};
@@ -24,6 +25,7 @@ use candidates::Looks;
 use hash::{hash_path, hash_word, short};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU64;
+use table::Table;
 use walk::{Walk, slash};
 
 pub(crate) use walk::Room;
@@ -111,10 +113,9 @@ const SPACE_TOKEN: u32 = 32;
 /// All needles of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Index {
-    words: FxHashMap<u64, u32>,
+    /// Entries by the hashes of their words.
+    words: Table,
     entries: Vec<Entry>,
-    /// All words: most words of a text belong to no needle.
-    known: Filter,
     looks: Looks,
     /// Last components of suffixes.
     names: Filter,
@@ -340,9 +341,8 @@ impl Index {
     /// Position of the entry of a word in lower case.
     fn entry(&mut self, folded: &str) -> usize {
         let hash = hash_word(folded.as_bytes(), 0, folded.len());
-        self.known.add(hash);
         self.looks.add(folded.as_bytes(), Looks::WORD);
-        let first = self.words.get(&hash).copied().unwrap_or(NONE);
+        let first = self.words.get(hash).unwrap_or(NONE);
         let mut at = first;
         while let Some(entry) = self.entries.get(at as usize) {
             if *entry.folded == *folded {
@@ -363,10 +363,7 @@ impl Index {
 
     #[inline]
     fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<(u32, &Entry)> {
-        if !self.known.may_hold(hash) {
-            return None;
-        }
-        let mut at = self.words.get(&hash).copied()?;
+        let mut at = self.words.get(hash)?;
         let word = bytes.get(start..end)?;
         let short = short(bytes, start, end);
         while let Some(entry) = self.entries.get(at as usize) {

@@ -1,8 +1,8 @@
 //! Invented content: paths, identifiers and quoted user lines in generated text that occur nowhere in the prefix.
 //!
 //! A token is looked for where it must come from: among the paths of the file ledger (a text may spell a path another
-//! way than the log did), else verbatim in the text of the prefix. Answers are kept per session, so the same token in a
-//! later cycle or another strategy costs a map look-up.
+//! way than the log did), else verbatim in the text of the prefix. Answers are kept per session, so the same line or token
+//! in a later cycle or another strategy costs a map look-up.
 
 use crate::facts::FactSet;
 use crate::transcript::{MessageIdx, Part, Transcript};
@@ -19,7 +19,17 @@ pub struct Occurrences<'a> {
     /// Per message, does it hold a backslash?
     backslashes: Vec<bool>,
     /// Tokens looked up so far: the first message that holds them.
-    known: RefCell<FxHashMap<String, Option<MessageIdx>>>,
+    known: RefCell<FxHashMap<Box<str>, Option<MessageIdx>>>,
+    /// The tokens of the lines looked at so far.
+    lines: RefCell<FxHashMap<Box<str>, Box<[Token]>>>,
+}
+
+/// A token of a line.
+#[derive(Debug)]
+struct Token {
+    text: Box<str>,
+    /// The message that first touched a file with this end.
+    path: Option<MessageIdx>,
 }
 
 impl<'a> Occurrences<'a> {
@@ -40,39 +50,56 @@ impl<'a> Occurrences<'a> {
         let backslash = |part: &Part| texts(part).into_iter().any(|text| text.contains('\\'));
         let backslashes =
             transcript.messages.iter().map(|message| message.parts.iter().any(backslash)).collect();
-        Self { transcript, paths, backslashes, known: RefCell::default() }
+        Self { transcript, paths, backslashes, known: RefCell::default(), lines: RefCell::default() }
     }
 
     /// How many distinct tokens of a generated text are invented.
     pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
-        self.unknown(text, prefix_end).len() as u64
+        self.unknown(text, prefix_end, |unknown| unknown.len() as u64)
     }
 
     /// These tokens, sorted.
     pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
-        let mut items: Vec<String> = self.unknown(text, prefix_end).into_iter().map(str::to_owned).collect();
-        items.sort_unstable();
-        items
+        self.unknown(text, prefix_end, |unknown| {
+            let mut items: Vec<String> = unknown.into_iter().map(str::to_owned).collect();
+            items.sort_unstable();
+            items
+        })
     }
 
-    fn unknown<'t>(&self, text: &'t str, prefix_end: MessageIdx) -> Vec<&'t str> {
-        let candidates: FxHashSet<&str> = text.lines().flat_map(candidates).collect();
-        candidates.into_iter().filter(|token| !self.occurs(token, prefix_end)).collect()
+    fn unknown<R>(&self, text: &str, prefix_end: MessageIdx, take: impl FnOnce(FxHashSet<&str>) -> R) -> R {
+        let mut lines = self.lines.borrow_mut();
+        for line in text.lines() {
+            if !lines.contains_key(line) {
+                lines.insert(line.into(), self.tokens(line));
+            }
+        }
+        let tokens = text.lines().filter_map(|line| lines.get(line)).flatten();
+        let unknown = tokens.filter(|token| !self.occurs(token, prefix_end)).map(|token| &*token.text);
+        take(unknown.collect())
     }
 
-    fn occurs(&self, token: &str, prefix_end: MessageIdx) -> bool {
-        let bare = token.trim_start_matches("./");
+    /// The tokens of a line that may be unknown.
+    fn tokens(&self, line: &str) -> Box<[Token]> {
+        let mut candidates: Vec<&str> = Vec::new();
+        take_candidates(line, &mut candidates);
         // Harnesses tell where the log itself lies.
-        if !self.transcript.id.is_empty() && bare.contains(&self.transcript.id) {
+        let own = |token: &str| !self.transcript.id.is_empty() && bare(token).contains(&self.transcript.id);
+        candidates
+            .into_iter()
+            .filter(|token| !own(token))
+            .map(|token| Token { text: token.into(), path: self.paths.get(bare(token)).copied() })
+            .collect()
+    }
+
+    fn occurs(&self, token: &Token, prefix_end: MessageIdx) -> bool {
+        if token.path.is_some_and(|first| first < prefix_end) {
             return true;
         }
-        if self.paths.get(bare).is_some_and(|first| *first < prefix_end) {
-            return true;
-        }
-        let first = self.known.borrow().get(token).copied();
+        let first = self.known.borrow().get(&token.text).copied();
         let first = first.unwrap_or_else(|| {
-            let found = self.search(bare);
-            self.known.borrow_mut().insert(token.to_owned(), found);
+            let found = self.search(bare(&token.text));
+            self.known.borrow_mut().insert(token.text.clone(), found);
             found
         });
         first.is_some_and(|first| first < prefix_end)
@@ -97,6 +124,11 @@ impl<'a> Occurrences<'a> {
     }
 }
 
+/// A path without its way from here.
+fn bare(token: &str) -> &str {
+    token.trim_start_matches("./")
+}
+
 /// Texts of a part.
 fn texts(part: &Part) -> [&str; 2] {
     match part {
@@ -108,9 +140,14 @@ fn texts(part: &Part) -> [&str; 2] {
     }
 }
 
-/// ASCII characters between tokens: white space, quotes, brackets, list marks.
-const SEPARATES: [bool; 128] = {
-    let mut table = [false; 128];
+/// Bytes between tokens: white space, quotes, brackets, list marks, and all that is no ASCII.
+const SEPARATES: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut wide = 0x80;
+    while wide < table.len() {
+        table[wide] = true;
+        wide += 1;
+    }
     let marks = b" \t\n\r\x0b\x0c\"'`<>()[]{},;|*";
     let mut at = 0;
     while at < marks.len() {
@@ -120,23 +157,40 @@ const SEPARATES: [bool; 128] = {
     table
 };
 
-/// Tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
-fn candidates(line: &str) -> Vec<&str> {
+/// Adds the tokens of a line that claim to name something: paths, URLs, hexadecimal identifiers, quoted user lines.
+fn take_candidates<'t>(line: &'t str, out: &mut impl Extend<&'t str>) {
     let line = line.trim();
     if let Some(quoted) = line.strip_prefix("> ") {
         let quoted = quoted.trim().trim_end_matches('…');
-        return if quoted.chars().count() >= 8 { vec![quoted] } else { Vec::new() };
+        out.extend(Some(quoted).filter(|quoted| quoted.chars().count() >= 8));
+        return;
     }
     // Paths and URLs have a slash, hexadecimal numbers a digit.
     if !line.bytes().any(|byte| byte == b'/' || byte.is_ascii_digit()) {
-        return Vec::new();
+        return;
     }
-    line.split(|c: char| !c.is_ascii() || SEPARATES[c as usize & 127])
-        // What names something is a hexadecimal number or has a slash.
-        .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
-        .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
-        .filter(|token| is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some())
-        .collect()
+    out.extend(
+        tokens(line)
+            // What names something is a hexadecimal number or has a slash.
+            .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
+            .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
+            .filter(|token| {
+                is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some()
+            }),
+    );
+}
+
+/// The pieces of a line between bytes that separate.
+fn tokens(line: &str) -> impl Iterator<Item = &str> {
+    let mut rest = line;
+    std::iter::from_fn(move || {
+        let from = rest.bytes().position(|byte| !SEPARATES[byte as usize])?;
+        let behind = rest.get(from..)?;
+        let to = behind.bytes().position(|byte| SEPARATES[byte as usize]).unwrap_or(behind.len());
+        let (token, after) = behind.split_at_checked(to)?;
+        rest = after;
+        Some(token)
+    })
 }
 
 /// A token that can only be a path: it has a directory and a file name with an extension, or begins at a root.
@@ -171,7 +225,9 @@ mod tests {
     use super::*;
 
     fn check_candidates(line: &str, expect: &[&str]) {
-        assert_eq!(candidates(line), expect, "{line}");
+        let mut found = Vec::new();
+        take_candidates(line, &mut found);
+        assert_eq!(found, expect, "{line}");
     }
 
     #[test]

@@ -104,20 +104,26 @@ fn clean(path: &str) -> &str {
 struct Names<'t> {
     exact: FxHashSet<&'t str>,
     paths: &'t [&'t str],
-    ends: OnceCell<FxHashMap<&'t str, (u32, &'t str)>>,
+    /// The paths by their last component.
+    by_name: OnceCell<FxHashMap<&'t str, Vec<&'t str>>>,
 }
 
 impl<'t> Names<'t> {
     fn new(paths: &'t [&'t str]) -> Self {
-        Self { exact: paths.iter().copied().collect(), paths, ends: OnceCell::new() }
+        Self { exact: paths.iter().copied().collect(), paths, by_name: OnceCell::new() }
     }
 
     /// The path that a spelling names: itself, or the only one that ends so.
     fn named(&self, spelling: &str) -> Option<&'t str> {
         let spelling = spelling.trim_start_matches("./");
         self.exact.get(spelling).copied().or_else(|| {
-            let ends = self.ends.get_or_init(|| ends(self.paths));
-            ends.get(spelling).filter(|(count, _)| *count == 1).map(|(_, path)| *path)
+            let by_name = self.by_name.get_or_init(|| by_name(self.paths));
+            let ends_so = |path: &&&str| {
+                let before = path.strip_suffix(spelling);
+                before.is_some_and(|before| before.ends_with('/') && !spelling.is_empty())
+            };
+            let mut alike = by_name.get(name(spelling))?.iter().filter(ends_so);
+            alike.next().filter(|_| alike.next().is_none()).copied()
         })
     }
 }
@@ -148,19 +154,20 @@ pub fn misclassified(listed: &Listed, changed: &[&str], read: &[&str], deleted: 
     wrong(&listed.modified, &changed, &read) + wrong(&listed.read, &read, &changed)
 }
 
-/// Every end of every path, with the number of paths that end so and one of them.
-fn ends<'t>(truth: &[&'t str]) -> FxHashMap<&'t str, (u32, &'t str)> {
-    let mut ends = FxHashMap::default();
-    for path in truth {
-        let mut rest = *path;
-        while let Some((_, end)) = rest.split_once('/') {
-            if !end.is_empty() {
-                ends.entry(end).or_insert((0, *path)).0 += 1;
-            }
-            rest = end;
+/// What stands behind the last slash of a path.
+fn name(path: &str) -> &str {
+    path.rsplit('/').next().unwrap_or(path)
+}
+
+/// Paths by their names; one without a slash ends in nothing shorter than itself.
+fn by_name<'t>(paths: &[&'t str]) -> FxHashMap<&'t str, Vec<&'t str>> {
+    let mut by_name: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
+    for path in paths {
+        if path.contains('/') {
+            by_name.entry(name(path)).or_default().push(path);
         }
     }
-    ends
+    by_name
 }
 
 #[cfg(test)]

@@ -34,6 +34,22 @@ fn captures<'l>(rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Capture
     rule.as_ref().filter(|rule| rule.is_match(line))?.captures(line)
 }
 
+/// The same, unless a look at the line tells that it cannot match: what a pattern needs is found faster than it.
+fn captures_if<'l>(may: bool, rule: &LazyLock<Option<Regex>>, line: &'l str) -> Option<Captures<'l>> {
+    if may { captures(rule, line) } else { None }
+}
+
+/// How [`PYTEST`] begins.
+const SHORT_FAILED: &str = "FAILED ";
+
+fn holds_any(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| line.contains(mark))
+}
+
+fn begins_with_any(line: &str, marks: &[&str]) -> bool {
+    marks.iter().any(|mark| line.starts_with(mark))
+}
+
 /// Lines that only count or repeat other errors.
 fn is_total(message: &str) -> bool {
     let lower = message.to_lowercase();
@@ -136,7 +152,8 @@ pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
             continue;
         }
         // The summary line of pytest names the test and its exception.
-        if let Some(found) = captures(&PYTEST, line).and_then(|it| it.get(2))
+        if let Some(found) =
+            captures_if(line.starts_with(SHORT_FAILED), &PYTEST, line).and_then(|it| it.get(2))
             && let Some(found) = strong(found.as_str())
             && !out.iter().any(|known| known.value.starts_with(found.value.trim_end_matches("...")))
         {
@@ -311,11 +328,11 @@ fn named(line: &str) -> Option<Found> {
 
 /// Compiler code or exception, each with its message, anywhere in a line.
 fn strong(line: &str) -> Option<Found> {
-    if let Some(found) = captures(&CODED, line) {
+    if let Some(found) = captures_if(holds_any(line, &["error[", "error "]), &CODED, line) {
         let code = found.get(1).or_else(|| found.get(2))?.as_str();
         return coded(code, found.get(3)?.as_str());
     }
-    if let Some(found) = captures(&EXCEPTION, line) {
+    if let Some(found) = captures_if(line.contains(": "), &EXCEPTION, line) {
         let class = found.get(1)?;
         let mut message = found.get(3)?.as_str();
         // In a code span it ends with the span.
@@ -356,18 +373,22 @@ fn classed(class: &str, message: &str) -> Option<Found> {
     })
 }
 
+/// How lines that [`TEST`] matches begin, behind blanks.
+const TEST_OPENINGS: &[&str] = &["test ", "FAIL", "--- FAIL", "✕", "✗", "×", "not ok ", "ERROR", "●", "____"];
+
 /// An error that stands on a line of output.
 fn read_line(line: &str, next: &str) -> Option<Found> {
-    if let Some(found) = captures(&PYTEST, line) {
+    let bare = line.trim_start();
+    let set_in = bare.len() < line.len();
+    let numbered = bare.starts_with(|c: char| c.is_ascii_digit());
+    if let Some(found) = captures_if(line.starts_with(SHORT_FAILED), &PYTEST, line) {
         return Some(test(found.get(1)?.as_str()));
     }
     // rspec says below what failed which example that was.
-    if let Some((_, name)) =
-        line.trim_start().strip_prefix("rspec ./").and_then(|rest| rest.split_once(" # "))
-    {
+    if let Some((_, name)) = bare.strip_prefix("rspec ./").and_then(|rest| rest.split_once(" # ")) {
         return Some(test(name.trim()));
     }
-    if let Some(found) = captures(&FAILING, line) {
+    if let Some(found) = captures_if(begins_with_any(bare, &["FAIL", "❯", "×"]), &FAILING, line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
     if let Some(found) = captures(&RUNNERS, line) {
@@ -375,26 +396,28 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         // "2 tests FAILED" counts.
         return name.bytes().any(|byte| byte.is_ascii_alphabetic()).then(|| test(name.trim()));
     }
-    if let Some(found) = captures(&NATIVE, line) {
+    let native =
+        || holds_any(line, &["Sanitizer: ", "Assertion ", "terminate called", "undefined reference"]);
+    if let Some(found) = captures_if(native(), &NATIVE, line) {
         return Some(whole(found.iter().skip(1).flatten().next()?.as_str()));
     }
-    if let Some(found) = captures(&NESTED, line) {
+    if let Some(found) = captures_if(set_in && (numbered || bare.starts_with('❯')), &NESTED, line) {
         let name = found.get(1).or_else(|| found.get(2))?.as_str();
         return Some(test(name.trim()));
     }
-    if let Some(found) = captures(&GO, line) {
+    if let Some(found) = captures_if(line.contains(".go:"), &GO, line) {
         let value: String = found.get(1)?.as_str().chars().take(HEAD_CHARS).collect();
         return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
-    if let Some(found) = captures(&DENIED, line) {
+    if let Some(found) = captures_if(line.ends_with(": Permission denied"), &DENIED, line) {
         let value = format!("{}: Permission denied", found.get(1)?.as_str());
         return Some(Found { value, other: Vec::new(), label: None, test: false });
     }
-    if let Some(found) = captures(&TEST, line) {
+    if let Some(found) = captures_if(begins_with_any(bare, TEST_OPENINGS), &TEST, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
         return Some(test(name.trim()));
     }
-    if let Some(found) = captures(&PANIC, line) {
+    if let Some(found) = captures_if(line.starts_with("thread '"), &PANIC, line) {
         let message = found.get(1).map_or(next, |message| message.as_str());
         return classed("panicked", message.trim()).map(|mut found| {
             // A report of it rarely keeps the word of the runtime.
@@ -407,7 +430,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             found
         });
     }
-    if let Some(found) = captures(&GO_PANIC, line) {
+    if let Some(found) = captures_if(line.starts_with("panic: "), &GO_PANIC, line) {
         return classed("panic", found.get(1)?.as_str()).map(|found| Found { label: None, ..found });
     }
     let raised = line.strip_prefix("E  ").map(str::trim_start);
@@ -419,10 +442,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         let class = found.get(1)?.as_str();
         return class.contains('.').then(|| classed(class, found.get(2)?.as_str())).flatten();
     }
-    if let Some(found) = captures(&LISTED, line) {
+    if let Some(found) = captures_if(set_in && numbered, &LISTED, line) {
         return Some(whole(found.get(1)?.as_str()));
     }
-    if let Some(found) = captures(&NPM, line) {
+    if let Some(found) = captures_if(line.starts_with("npm "), &NPM, line) {
         let code = found.get(1)?.as_str();
         return Some(Found {
             value: format!("npm {code}"),
@@ -431,7 +454,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             test: false,
         });
     }
-    if let Some(found) = captures(&MISSING, line) {
+    if let Some(found) = captures_if(line.contains("not found"), &MISSING, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str().trim_end_matches(':');
         return Some(Found {
             value: format!("{name}: command not found"),
@@ -440,7 +463,7 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
             test: false,
         });
     }
-    if let Some(found) = captures(&BRACKETED, line) {
+    if let Some(found) = captures_if(bare.starts_with("** (") || line.contains(".rb:"), &BRACKETED, line) {
         let class = found.get(1).or_else(|| found.get(4))?.as_str();
         return classed(class, found.get(2).or_else(|| found.get(3))?.as_str());
     }

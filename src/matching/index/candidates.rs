@@ -1,6 +1,7 @@
 //! Where in a text a needle may begin: what the first look at each word and mark tells.
 
 use super::hash::{chunk, first_look};
+use wide::u8x16;
 
 /// What the first look at a word tells of it: a few bits for each value of a hash.
 #[derive(Debug)]
@@ -55,7 +56,7 @@ pub(super) const MARK: u8 = 1 << 7;
 pub(super) struct Seen {
     /// Ordered by position.
     pub(super) candidates: Vec<Candidate>,
-    /// A bit for each byte beyond ASCII.
+    /// A bit for each byte beyond ASCII; nothing where there is none.
     pub(super) wide: Vec<u64>,
     /// Likewise for those of words, and for marks that are looked for.
     words: Vec<u64>,
@@ -63,7 +64,7 @@ pub(super) struct Seen {
 }
 
 /// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them
-/// at once, by vector instructions where there are any.
+/// at once, by vector instructions.
 pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], seen: &mut Seen) {
     let Seen { candidates: out, wide, words, marks: begins } = seen;
     out.clear();
@@ -71,12 +72,14 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
         bits.clear();
         bits.reserve(bytes.len() / 64 + 2);
     }
+    let mut any_wide = 0;
     let mut add = |bytes: &[u8; 64]| {
-        words.push(bits(bytes, |byte| {
-            (byte | 0x20).wrapping_sub(b'a') < 26 || byte.wrapping_sub(b'0') < 10 || byte == b'_'
-        }));
-        wide.push(bits(bytes, |byte| byte >= 0x80));
-        begins.push(marks.iter().fold(0, |all, mark| all | bits(bytes, |byte| byte == *mark)));
+        let block = Block::new(bytes);
+        let beyond = block.wide();
+        any_wide |= beyond;
+        wide.push(beyond);
+        words.push(block.words());
+        begins.push(block.marks(marks));
     };
     let (whole, rest) = bytes.as_chunks::<64>();
     whole.iter().for_each(&mut add);
@@ -84,6 +87,9 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
         let mut padded = [b' '; 64];
         padded[..rest.len()].copy_from_slice(rest);
         add(&padded);
+    }
+    if any_wide == 0 {
+        wide.clear();
     }
     words.push(0);
     let mut found = [Candidate::default(); 64];
@@ -108,14 +114,54 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
     }
 }
 
-/// A bit for each byte that passes the test.
-#[inline]
-fn bits(bytes: &[u8; 64], test: impl Fn(u8) -> bool) -> u64 {
-    let flags = bytes.map(|byte| u8::from(test(byte)));
-    let (eights, _) = flags.as_chunks::<8>();
-    // The product moves the lowest bit of each of eight bytes into the highest byte.
-    eights
-        .iter()
-        .rev()
-        .fold(0, |all, eight| all << 8 | u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56)
+/// 64 bytes of a text. Each test gives a bit for each byte.
+struct Block([u8x16; 4]);
+
+impl Block {
+    #[inline]
+    fn new(bytes: &[u8; 64]) -> Self {
+        let (quarters, _) = bytes.as_chunks::<16>();
+        let mut block = [u8x16::ZERO; 4];
+        for (vector, quarter) in block.iter_mut().zip(quarters) {
+            *vector = u8x16::new(*quarter);
+        }
+        Self(block)
+    }
+
+    /// Bytes that are letters, digits or `_`.
+    #[inline]
+    fn words(&self) -> u64 {
+        let each = u8x16::splat;
+        self.bits(|bytes| {
+            let at_most = |bytes: u8x16, most| bytes.min(each(most)).simd_eq(bytes);
+            let letters = at_most((bytes | each(0x20)) - each(b'a'), 25);
+            let digits = at_most(bytes - each(b'0'), 9);
+            letters | digits | bytes.simd_eq(each(b'_'))
+        })
+    }
+
+    /// Bytes beyond ASCII.
+    #[inline]
+    fn wide(&self) -> u64 {
+        self.bits(|bytes| bytes)
+    }
+
+    /// Bytes that are one of the marks.
+    #[inline]
+    fn marks(&self, marks: &[u8]) -> u64 {
+        let mut all = [u8x16::ZERO; 4];
+        for mark in marks {
+            let mark = u8x16::splat(*mark);
+            for (all, bytes) in all.iter_mut().zip(&self.0) {
+                *all |= bytes.simd_eq(mark);
+            }
+        }
+        Self(all).bits(|bytes| bytes)
+    }
+
+    /// The highest bit of each byte that the test makes of each.
+    #[inline]
+    fn bits(&self, test: impl Fn(u8x16) -> u8x16) -> u64 {
+        self.0.iter().rev().fold(0, |all, bytes| all << 16 | u64::from(test(*bytes).to_bitmask()))
+    }
 }

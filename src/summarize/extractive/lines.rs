@@ -49,7 +49,7 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
     let mut out: Vec<Line<'_>> = Vec::new();
     let mut fence: Option<&str> = None;
     let mut last_width = 0;
-    for raw in text.split(['\n', '\r']) {
+    for raw in raw_lines(text) {
         let trimmed = raw.trim();
         if let Some(open) = fence {
             if trimmed.starts_with(open) {
@@ -85,6 +85,17 @@ pub(super) fn lines(text: &str) -> Vec<Line<'_>> {
         }
     }
     out
+}
+
+/// What stands between line ends; of `\r\n`, nothing stands between the two.
+fn raw_lines(text: &str) -> impl Iterator<Item = &str> {
+    let ends = memchr::memchr2_iter(b'\n', b'\r', text.as_bytes());
+    let mut start = 0;
+    ends.chain(std::iter::once(text.len())).map(move |end| {
+        let line = text.get(start..end).unwrap_or("");
+        start = end + 1;
+        line
+    })
 }
 
 /// Takes the mark off a trimmed line.
@@ -151,19 +162,24 @@ pub(super) fn sentences<'a>(line: &'a str, mut take: impl FnMut(&'a str)) {
     let mut start = 0;
     let mut quoted = false;
     let mut depth = 0u32;
-    let mut chars = line.char_indices().peekable();
-    while let Some((at, c)) = chars.next() {
-        match c {
-            '`' => quoted = !quoted,
-            '(' | '[' if !quoted => depth += 1,
-            ')' | ']' if !quoted => depth = depth.saturating_sub(1),
-            '。' | '！' | '？' if !quoted => {
-                push(line, start, at + c.len_utf8(), &mut take);
-                start = at + c.len_utf8();
+    let bytes = line.as_bytes();
+    for (at, byte) in bytes.iter().enumerate() {
+        match byte {
+            b'`' => quoted = !quoted,
+            b'(' | b'[' if !quoted => depth += 1,
+            b')' | b']' if !quoted => depth = depth.saturating_sub(1),
+            // The first bytes of `。`, and of `！` and `？`.
+            0xe3 | 0xef if !quoted => {
+                let wide = line.get(at..).and_then(|rest| rest.chars().next());
+                if let Some(c @ ('。' | '！' | '？')) = wide {
+                    push(line, start, at + c.len_utf8(), &mut take);
+                    start = at + c.len_utf8();
+                }
             }
-            '.' | '!' | '?' if !quoted && depth == 0 => {
-                let ends = chars.peek().is_none_or(|(_, next)| next.is_whitespace());
-                if ends && !(c == '.' && abbreviated(line.get(start..at).unwrap_or(""))) {
+            b'.' | b'!' | b'?' if !quoted && depth == 0 => {
+                let next = line.get(at + 1..).and_then(|rest| rest.chars().next());
+                let ends = next.is_none_or(char::is_whitespace);
+                if ends && !(*byte == b'.' && abbreviated(line.get(start..at).unwrap_or(""))) {
                     push(line, start, at + 1, &mut take);
                     start = at + 1;
                 }
@@ -241,12 +257,13 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 
 /// Plain text without anything to take out: most lines.
 fn is_clean(text: &str) -> bool {
-    let mut before = b'x';
-    text.bytes().all(|byte| {
-        let plain = matches!(byte, b' '..=b'~') && byte != b'*' && !(byte == b' ' && before == b' ');
-        before = byte;
-        plain
-    })
+    const BLOCK: usize = 64;
+    let marked = |byte: &u8| u8::from(byte.wrapping_sub(b' ') > b'~' - b' ') | u8::from(*byte == b'*');
+    let doubled = |(byte, next): (&u8, &u8)| u8::from(*byte == b' ') & u8::from(*next == b' ');
+    let bytes = text.as_bytes();
+    // Block by block, without a branch for each byte.
+    bytes.chunks(BLOCK).all(|block| block.iter().fold(0, |any, byte| any | marked(byte)) == 0)
+        && bytes.iter().zip(bytes.iter().skip(1)).fold(0, |any, pair| any | doubled(pair)) == 0
 }
 
 /// Drops the rest of a terminal escape sequence.
@@ -287,6 +304,9 @@ pub(super) fn clean_cut(text: &str, most: usize) -> Cow<'_, str> {
 
 /// The text, or its beginning up to a word boundary and `…` when it has more than `most` characters.
 pub(super) fn cut(text: &str, most: usize) -> Cow<'_, str> {
+    if text.len() <= most {
+        return Cow::Borrowed(text);
+    }
     let Some((end, _)) = text.char_indices().nth(most) else {
         return Cow::Borrowed(text);
     };

@@ -240,7 +240,8 @@ fn finished(out: &mut Vec<Candidate<'_>>) {
 
 /// Worth of each line, from its kind, its looks, how much the session speaks of its words, and its age.
 fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usize) {
-    let mut often: FxHashMap<u32, f32> = FxHashMap::default();
+    let mut often: FxHashMap<u32, f32> =
+        FxHashMap::with_capacity_and_hasher(out.len() * 4, rustc_hash::FxBuildHasher);
     for candidate in out.iter() {
         for word in &candidate.item.words {
             *often.entry(*word).or_default() += 1.0;

@@ -4,8 +4,8 @@ use super::super::super::Author;
 use super::super::fences;
 use super::forms::{LINT, PYTEST, REASON, TELLING};
 use super::{
-    Found, captures, classed, hinted_lines, in_output, is_total, merge, named, raised, read_line, strip_ansi,
-    strong, test, whole,
+    Found, SHORT_FAILED, captures, captures_if, classed, hinted_lines, in_output, is_total, merge, named,
+    raised, read_line, strip_ansi, strong, test, whole,
 };
 
 /// Errors in prose: what is pasted, in a fence or on a line of its own, is read like output; inside a sentence exception
@@ -44,8 +44,9 @@ pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
             raised(text.get(start..).unwrap_or("")).into_iter().for_each(&mut push);
             continue;
         }
-        if let Some(found) =
-            captures(&PYTEST, bare).and_then(|it| it.get(2)).and_then(|it| strong(it.as_str()))
+        if let Some(found) = captures_if(bare.starts_with(SHORT_FAILED), &PYTEST, bare)
+            .and_then(|it| it.get(2))
+            .and_then(|it| strong(it.as_str()))
         {
             push(found);
         }

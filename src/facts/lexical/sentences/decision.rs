@@ -237,16 +237,14 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
     let against = against.map(|at| (at, false));
     let Some((reason, so)) = why.into_iter().chain(against).min() else { return false };
     MAKES.as_ref().is_some_and(|makes| {
-        makes.captures_iter(lower).any(|found| {
-            let (Some(subject), Some(verb)) = (found.get(0), found.get(1)) else { return false };
-            let stem_of = stem(verb.as_str());
-            let made = verb.as_str() == "wrote" && against.is_some()
-                || !STEPPING.contains(&verb.as_str()) && (stem_of == "not" || !STEPPING.contains(&stem_of));
-            let doing = verb.as_str().ends_with("ing")
-                && !matches!(
-                    stem(verb.as_str()),
-                    "keep" | "leav" | "treat" | "skip" | "go" | "stick" | "dropp"
-                );
+        makes.find_iter(lower).any(|subject| {
+            // The pattern ends with the verb, behind a blank.
+            let verb = subject.as_str().rsplit(' ').next().unwrap_or("");
+            let stem_of = stem(verb);
+            let made = verb == "wrote" && against.is_some()
+                || !STEPPING.contains(&verb) && (stem_of == "not" || !STEPPING.contains(&stem_of));
+            let doing = verb.ends_with("ing")
+                && !matches!(stem(verb), "keep" | "leav" | "treat" | "skip" | "go" | "stick" | "dropp");
             // "Since they may come twice, I keep the first."
             let leads = reason == 0 && lower.find(',').is_some_and(|comma| comma < subject.start());
             // "So I don't stop the wrong one" tells what a step is for.
@@ -289,19 +287,23 @@ fn told_ground(lower: &str) -> bool {
 
 /// Where the sentence gives its reason, and the words that open it. "So far", "as expected" open none.
 fn reason(lower: &str) -> Option<(usize, &str)> {
-    REASON.as_ref()?.captures_iter(lower).find_map(|found| {
-        let (before, so, as_word) = (found.get(1), found.get(2), found.get(3));
+    let pattern = REASON.as_ref()?;
+    pattern.find_iter(lower).find_map(|whole| {
+        // Where nothing is to be told of its parts, the whole is found faster.
+        let parts = whole.as_str().contains(" so ") || whole.as_str().starts_with(", as ");
+        let parts = if parts { pattern.captures_at(lower, whole.start()) } else { None };
+        let part = |number| parts.as_ref().and_then(|parts| parts.get(number));
+        let (before, so, as_word) = (part(1), part(2), part(3));
         let word = so.or(as_word).map_or("", |it| it.as_str().trim_end_matches('.'));
         if so.is_some() && NO_RESULT.contains(&word)
             || so.is_some()
-                && !found.get(0).is_some_and(|it| it.as_str().contains(", so"))
+                && !whole.as_str().contains(", so")
                 && before.is_some_and(|it| BEFORE_SO.contains(&it.as_str()))
             || as_word.is_some() && NO_GROUND.contains(&word)
-            || found.get(0).is_some_and(|it| is_temporal(it.as_str(), lower.get(it.start()..).unwrap_or("")))
+            || is_temporal(whole.as_str(), lower.get(whole.start()..).unwrap_or(""))
         {
             return None;
         }
-        let whole = found.get(0)?;
         Some((before.map_or(whole.start(), |it| it.end()), whole.as_str()))
     })
 }
