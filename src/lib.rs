@@ -10,7 +10,7 @@
 //! | 3 compaction | [`profile`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
-//! | 6 run | [`run`] |
+//! | 6 run | [`run`], [`export`] |
 //! | 7 reports | [`report`] |
 //! | 8 shell | [`cli`] |
 
@@ -19,6 +19,7 @@ pub mod cli;
 pub mod context;
 pub mod diagnostic;
 pub mod discover;
+pub mod export;
 pub mod facts;
 pub mod fileops;
 pub mod harness;
