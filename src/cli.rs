@@ -7,11 +7,14 @@ use std::process::ExitCode;
 
 pub mod args;
 pub mod audit;
+pub mod compact;
+pub mod convert;
 pub mod exit;
 pub mod replay;
 pub mod show;
 pub mod ui;
 pub mod work;
+pub mod write;
 
 use args::{Cli, REPLAY_ONLY, Verb};
 use exit::{Exit, Failure};
@@ -28,6 +31,8 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(args, &ui),
         Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
+        Verb::Compact(args) => compact::run(args, &ui),
+        Verb::Convert(args) => convert::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

@@ -23,7 +23,7 @@ use crate::results::compacted::CompactReport;
 use crate::run::{WindowChoice, WindowSource, Windows, auto_window};
 use crate::strategy::Strategy;
 use crate::summarize::{FileLists, Summarizer};
-use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
+use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Role, Transcript};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -342,7 +342,7 @@ pub fn write_compacted(
         one.report.notes.extend(notes);
         let name = format!("{}.{end}", one.base);
         one.report.output.clone_from(&name);
-        let reports = vec![(format!("{}.report.json", one.base), one.report)];
+        let reports = vec![(format!("{}.{}.report.json", one.base, settings.to.name()), one.report)];
         written.outputs.push(Output { name, bytes: text.into_bytes(), reports });
     }
     written
@@ -391,17 +391,6 @@ fn session(
     let compacted = compact(&prepared, settings, summarizer)?;
     let report = report::of(transcript, &tokens, &compacted, settings, (label, format));
     Ok((compacted, report))
-}
-
-/// Tokens of a context as it is counted: every entry with its overhead.
-pub fn context_tokens(context: &Context, tokens: &TokenIndex, tokenizer: Tokenizer) -> u64 {
-    let of = |entry: &Entry| match entry {
-        Entry::Kept(at) => tokens.message(*at),
-        Entry::Clipped { text, .. } | Entry::Summary { text, .. } => {
-            tokenizer.count(text) + MESSAGE_OVERHEAD
-        }
-    };
-    context.entries.iter().map(of).sum()
 }
 
 /// File name of a path or label; `stdin.jsonl` for standard input.

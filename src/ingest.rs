@@ -136,7 +136,7 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
             let text = format!("a {} file without a single message; nothing to replay", format.name());
             sink.note(0, "no-session", Severity::Lost, text);
         }
-    } else if bytes.starts_with(OWN_RESULT) {
+    } else if OWN_RESULTS.iter().any(|start| bytes.starts_with(start)) {
         let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
         sink.note(0, "own-result", Severity::Note, text);
     } else {
@@ -154,8 +154,9 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     }
 }
 
-/// How `run.json` begins: results may lie among the logs.
-const OWN_RESULT: &[u8] = b"{\n  \"schema_version\": ";
+/// How `run.json` and the report of a compaction begin: results may lie among the logs.
+const OWN_RESULTS: [&[u8]; 2] =
+    [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
 
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {
