@@ -13,7 +13,7 @@ mod report;
 pub mod same;
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::context::{Context, Entry};
 use crate::ingest::{Format, Ingested};
@@ -286,7 +286,9 @@ pub fn write_compacted(
     if let (Target::Same, Some(format)) = (settings.to, ingested.format)
         && let Err(refused) = same::check_format(format)
     {
-        written.unchanged.extend(picked.iter().map(|(_, transcript)| (transcript.id.clone(), refused.clone())));
+        written
+            .unchanged
+            .extend(picked.iter().map(|(_, transcript)| (transcript.id.clone(), refused.clone())));
         return written;
     }
     let mut done = Vec::new();
@@ -309,6 +311,11 @@ pub fn write_compacted(
                         Some((_, why)) => written.unchanged.push((one.transcript.id.clone(), why.clone())),
                         None => {
                             one.report.output.clone_from(&name);
+                            one.report.notes.extend(same::note(
+                                ingested.format,
+                                one.transcript,
+                                &one.compacted,
+                            ));
                             reports.push((format!("{}.report.json", one.base), one.report));
                         }
                     }

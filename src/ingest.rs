@@ -77,14 +77,8 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order of documentation.
-    pub const ALL: [Self; 6] = [
-        Self::ClaudeCode,
-        Self::Codex,
-        Self::Pi,
-        Self::OpenaiChat,
-        Self::AnthropicMessages,
-        Self::Canonical,
-    ];
+    pub const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenaiChat, Self::AnthropicMessages, Self::Canonical];
 
     /// The name used in options and results.
     pub fn name(self) -> &'static str {
@@ -155,8 +149,7 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
 }
 
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.
-const OWN_RESULTS: [&[u8]; 2] =
-    [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
+const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
 
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {

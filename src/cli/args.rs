@@ -16,7 +16,7 @@ use std::path::PathBuf;
     name = "compactor",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done; 2 could not do the job or nothing was measured; 3 done, with some inputs failed."
+    after_help = "Exit codes: 0 done; 2 could not do the job, or nothing was measured or written; 3 done, with some inputs failed."
 )]
 pub struct Cli {
     /// What to do
@@ -310,7 +310,7 @@ Examples:
   compactor replay logs --window 128k,200k --strategy structured,truncate
   cat session.jsonl | compactor replay - --format json
 
-Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs; the format is found per file. Every session is \
+Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs and canonical JSONL; the format is found per file. Every session is \
 compacted over and over until its log ends, under each strategy at the same places, and the facts of the session (files, \
 commands, errors, values, constraints, decisions, ...) are looked for in each summary. Works offline.";
 

@@ -3,9 +3,7 @@
 
 use crate::context::{Context, Entry};
 use crate::ingest::canonical::{Header, Line, lines};
-use crate::transcript::{
-    Link, Message, MessageIdx, Part, PartRef, Role, Text, ToolResult, Transcript,
-};
+use crate::transcript::{Link, Message, MessageIdx, Part, PartRef, Role, Text, ToolResult, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
 

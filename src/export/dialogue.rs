@@ -77,7 +77,11 @@ impl Changed {
     /// A remark for each kind of change.
     pub(super) fn notes(self) -> Vec<String> {
         [
-            (self.thinking, "thinking block", "left out: the transcript holds no signatures, without which they cannot go back"),
+            (
+                self.thinking,
+                "thinking block",
+                "left out: the transcript holds no signatures, without which they cannot go back",
+            ),
             (self.images, "image", "replaced by a text: their data is not part of the transcript"),
             (self.opaque, "unreadable block", "left out (encrypted reasoning, unknown types)"),
             (self.ids, "call id", "made: the log's were empty, repeated or spelled as no API allows"),

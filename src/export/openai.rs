@@ -28,9 +28,11 @@ pub fn document(transcript: &Transcript, context: &Context) -> (String, Vec<Stri
                 }
                 messages.push(message);
             }
-            Turn::Results(answers) => messages.extend(answers.into_iter().map(
-                |answer| json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text}),
-            )),
+            Turn::Results(answers) => messages.extend(
+                answers
+                    .into_iter()
+                    .map(|answer| json!({"role": "tool", "tool_call_id": answer.id, "content": answer.text})),
+            ),
         }
     }
     (format!("{:#}\n", json!({ "messages": messages })), changed.notes())

@@ -91,6 +91,15 @@ pub fn check_format(format: Format) -> Result<(), Unchanged> {
     }
 }
 
+/// What the format cannot hold of a compaction, where it is to be said.
+pub fn note(format: Option<Format>, transcript: &Transcript, compacted: &Compacted) -> Option<String> {
+    let one_run = matches!(format, Some(Format::ClaudeCode | Format::Pi));
+    (one_run && compacted.pinned(transcript).is_some()).then(|| {
+        "the newest request stands in front of the tail, where the format cannot name it: repeated behind the summary"
+            .to_owned()
+    })
+}
+
 /// Sessions, by position, that cannot be added to, and why.
 pub type Refusals = Vec<(usize, Unchanged)>;
 
@@ -103,9 +112,8 @@ pub fn append(
 ) -> Result<(Vec<u8>, Refusals), Unchanged> {
     let format = ingested.format.ok_or_else(|| refused("no known log format", OTHER_FORM))?;
     check_format(format)?;
-    let log = Log::of(bytes).ok_or_else(|| {
-        refused("the log is a single document: no record can stand behind it", OTHER_FORM)
-    })?;
+    let log = Log::of(bytes)
+        .ok_or_else(|| refused("the log is a single document: no record can stand behind it", OTHER_FORM))?;
     let mut whole = bytes.to_vec();
     if !whole.ends_with(b"\n") {
         whole.push(b'\n');
@@ -242,7 +250,8 @@ impl<'a> Log<'a> {
 
     /// The records of a message, in order.
     fn records_of(&self, message: &Message) -> Vec<Value> {
-        let mut lines: Vec<u32> = if message.lines.is_empty() { vec![message.line] } else { message.lines.clone() };
+        let mut lines: Vec<u32> =
+            if message.lines.is_empty() { vec![message.line] } else { message.lines.clone() };
         lines.dedup();
         lines.into_iter().filter_map(|line| self.record(line as usize)).collect()
     }

@@ -435,7 +435,8 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 continue;
             }
         };
-        let nameless = |sessions: u32| if sessions == 1 { name.to_owned() } else { format!("{name}#{sessions}") };
+        let nameless =
+            |sessions: u32| if sessions == 1 { name.to_owned() } else { format!("{name}#{sessions}") };
         match line_of {
             Line::Session(session) => {
                 finish(open.take(), out);

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::{Format, canonical};
 use super::json::{items, text};
 use super::lines::Record;
 use super::sink::Sink;
+use super::{Format, canonical};
 use crate::diagnostic::Severity;
 
 /// A format and the reason for it.

@@ -29,7 +29,10 @@ pub fn table(reports: &[CompactReport], look: Look<'_>) -> String {
     page.styled(BOLD, &format!("{} compacted{place}", count(reports.len() as u64, "session")));
     if let Some(first) = reports.first() {
         let (strategy, profile) = (sanitize(&first.strategy), sanitize(&first.profile));
-        page.prose(&format!("Strategy {strategy}, profile {profile}, tokenizer {}", sanitize(&first.tokenizer)));
+        page.prose(&format!(
+            "Strategy {strategy}, profile {profile}, tokenizer {}",
+            sanitize(&first.tokenizer)
+        ));
     }
     page.gap();
     let names: Vec<String> = reports.iter().map(|report| sanitize(&report.output)).collect();
@@ -80,9 +83,15 @@ fn notes(page: &mut Page, reports: &[CompactReport]) {
     for report in reports {
         if !report.fallback_reason.is_empty() {
             let (used, why) = (sanitize(&report.strategy_used), sanitize(&report.fallback_reason));
-            notes.push(format!("{}: {used} in place of {}: {why}", sanitize(&report.output), report.strategy));
+            notes.push(format!(
+                "{}: {used} in place of {}: {why}",
+                sanitize(&report.output),
+                report.strategy
+            ));
         }
-        notes.extend(report.notes.iter().map(|note| format!("{}: {}", sanitize(&report.output), sanitize(note))));
+        notes.extend(
+            report.notes.iter().map(|note| format!("{}: {}", sanitize(&report.output), sanitize(note))),
+        );
     }
     for note in notes.iter().take(NOTES) {
         page.item(note);
@@ -125,7 +134,10 @@ mod tests {
         assert!(text.starts_with("2 sessions compacted, written to out\n"), "{text}");
         assert!(text.contains("    1,200     1,000    90,000     9,000     90.0%     1,000\n"), "{text}");
         assert!(text.contains("What left: 1,200 tool (140,000 tokens), 800 user (22,000 tokens)"), "{text}");
-        assert!(text.contains("\\u{202e}2 images") && text.contains("in place of structured: no room"), "{text}");
+        assert!(
+            text.contains("\\u{202e}2 images") && text.contains("in place of structured: no room"),
+            "{text}"
+        );
         let longest = text.lines().take(7).map(width).max();
         assert!(longest.is_some_and(|columns| columns <= 80), "{text}");
     }

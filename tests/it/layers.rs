@@ -25,6 +25,7 @@ const ROWS: &[(&str, usize)] = &[
     ("stats", 5),
     ("aggregate", 5),
     ("run", 6),
+    ("export", 6),
     ("report", 7),
     ("cli", 8),
 ];
@@ -44,6 +45,8 @@ const NEVER: &[(&str, &[&str])] = &[
     ("aggregate", &["transcript", "tokens", "facts", "replay", "score"]),
     ("report", &["transcript", "tokens", "facts", "replay", "score", "run"]),
     ("facts", &["tokens"]),
+    ("run", &["export"]),
+    ("export", &["facts", "matching", "score", "stats", "aggregate"]),
 ];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

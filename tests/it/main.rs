@@ -19,3 +19,4 @@ mod repeated;
 mod replay;
 mod support;
 mod validity;
+mod writing;

@@ -45,25 +45,31 @@ pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String,
         "preservedMessages": {"anchorUuid": anchor, "uuids": kept, "allUuids": kept},
     });
     let timestamp = leaf.get("timestamp").cloned();
-    add(&mut first, [
-        ("type", Some("system".into())),
-        ("subtype", Some("compact_boundary".into())),
-        ("content", Some("Conversation compacted".into())),
-        ("isMeta", Some(false.into())),
-        ("timestamp", timestamp.clone()),
-        ("uuid", Some(boundary.as_str().into())),
-        ("level", Some("info".into())),
-        ("compactMetadata", Some(metadata)),
-    ]);
+    add(
+        &mut first,
+        [
+            ("type", Some("system".into())),
+            ("subtype", Some("compact_boundary".into())),
+            ("content", Some("Conversation compacted".into())),
+            ("isMeta", Some(false.into())),
+            ("timestamp", timestamp.clone()),
+            ("uuid", Some(boundary.as_str().into())),
+            ("level", Some("info".into())),
+            ("compactMetadata", Some(metadata)),
+        ],
+    );
     let mut second = common(boundary.into());
-    add(&mut second, [
-        ("type", Some("user".into())),
-        ("message", Some(json!({"role": "user", "content": summary}))),
-        ("isVisibleInTranscriptOnly", Some(true.into())),
-        ("isCompactSummary", Some(true.into())),
-        ("uuid", Some(anchor.into())),
-        ("timestamp", timestamp),
-    ]);
+    add(
+        &mut second,
+        [
+            ("type", Some("user".into())),
+            ("message", Some(json!({"role": "user", "content": summary}))),
+            ("isVisibleInTranscriptOnly", Some(true.into())),
+            ("isCompactSummary", Some(true.into())),
+            ("uuid", Some(anchor.into())),
+            ("timestamp", timestamp),
+        ],
+    );
     Ok((summary, format!("{}\n{}\n", Value::Object(first), Value::Object(second))))
 }
 

@@ -11,7 +11,10 @@ use serde_json::{Map, Value, json};
 /// The records, and the summary in them.
 pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String, String), Unchanged> {
     let last = log.backwards().find(|record| record.get("payload").is_some()).ok_or_else(|| {
-        refused("a rollout of the time before Codex recorded compactions: nothing can stand behind it", OTHER_FORM)
+        refused(
+            "a rollout of the time before Codex recorded compactions: nothing can stand behind it",
+            OTHER_FORM,
+        )
     })?;
     let summary = addition.summary();
     let mut history = Vec::new();

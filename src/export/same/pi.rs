@@ -10,7 +10,10 @@ use serde_json::{Map, Value, json};
 pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String, String), Unchanged> {
     let line = addition.tail().next().map_or(0, |message| message.line);
     let first = log.record(line as usize).ok_or_else(|| {
-        refused(format!("the first entry that stays, at line {line}, is damaged and cannot be named"), OTHER_FORM)
+        refused(
+            format!("the first entry that stays, at line {line}, is damaged and cannot be named"),
+            OTHER_FORM,
+        )
     })?;
     let last = log.backwards().find(|record| text(record, "type") != "session");
     let last = last.ok_or_else(|| refused("the log has no entries", OTHER_FORM))?;
