@@ -307,18 +307,14 @@ pub fn write_compacted(
             Ok((bytes, refused)) => {
                 let mut reports = Vec::new();
                 for mut one in done {
-                    match refused.iter().find(|(at, _)| *at == one.at) {
-                        Some((_, why)) => written.unchanged.push((one.transcript.id.clone(), why.clone())),
-                        None => {
-                            one.report.output.clone_from(&name);
-                            one.report.notes.extend(same::note(
-                                ingested.format,
-                                one.transcript,
-                                &one.compacted,
-                            ));
-                            reports.push((format!("{}.report.json", one.base), one.report));
-                        }
+                    if let Some((_, why)) = refused.iter().find(|(at, _)| *at == one.at) {
+                        written.unchanged.push((one.transcript.id.clone(), why.clone()));
+                        continue;
                     }
+                    let note = same::note(ingested.format, one.transcript, &one.compacted);
+                    one.report.notes.extend(note);
+                    one.report.output.clone_from(&name);
+                    reports.push((format!("{}.report.json", one.base), one.report));
                 }
                 if !reports.is_empty() {
                     written.outputs.push(Output { name, bytes, reports });

@@ -197,11 +197,12 @@ fn check_compact(notation: &str, change: impl Fn(&mut CompactSettings)) -> Resul
 
 /// A session of turns, each with a call: about 100 tokens a turn.
 fn turns(count: usize) -> String {
-    (0..count)
-        .map(|n| {
-            format!("U: Rename module {n} in src/m{n}.rs x30\nA{{c{n}=Read /w/src/m{n}.rs}}: I look\nT(c{n}): line x60\nA: Done with {n}\n")
-        })
-        .collect()
+    let turn = |n: usize| {
+        let asks =
+            format!("U: Rename module {n} in src/m{n}.rs x30\nA{{c{n}=Read /w/src/m{n}.rs}}: I look\n");
+        asks + &format!("T(c{n}): line x60\nA: Done with {n}\n")
+    };
+    (0..count).fold(String::new(), |log, n| log + &turn(n))
 }
 
 #[test]

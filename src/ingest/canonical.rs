@@ -2,7 +2,7 @@
 //!
 //! One JSON object a line, UTF-8, `\n` line ends. Line 1 is the header; behind it come the sessions, each with a session line,
 //! then its messages in order, then its compactions in order. The structs of this module are the schema, for reading and for
-//! writing (`export::canonical`), so that what was written reads back as the same transcript. Fields in brackets are left out
+//! writing (`export::canonical`), so that what was written reads back as the same transcript. Fields with a `?` are left out
 //! where they hold nothing (`false`, 0, an empty list, no value); unknown fields are ignored.
 //!
 //! | line | field | meaning |
@@ -11,44 +11,44 @@
 //! | | `version` | [`VERSION`] of the format; a newer one is refused |
 //! | session | `record` | `session` |
 //! | | `id` | session id |
-//! | | [`sidechain`] | name of the sub-agent whose work this is; without it a conversation with the user |
-//! | | [`model`] | model of the last reply |
-//! | | [`context_window`] | window that the log states, in tokens |
-//! | | [`tool_schema`] | tool schemas as JSON text |
-//! | | [`starts_compacted`] | the session begins with a summary of something that is not in it: message 0 |
-//! | | [`starts_midway`] | the model's context held more than the log |
+//! | | `sidechain?` | name of the sub-agent whose work this is; without it a conversation with the user |
+//! | | `model?` | model of the last reply |
+//! | | `context_window?` | window that the log states, in tokens |
+//! | | `tool_schema?` | tool schemas as JSON text |
+//! | | `starts_compacted?` | the session begins with a summary of something that is not in it: message 0 |
+//! | | `starts_midway?` | the model's context held more than the log |
 //! | message | `record` | `message` |
 //! | | `at` | position in the session, from 0 |
 //! | | `role` | `system`, `user`, `assistant` or `tool`; messages of `tool` hold only results |
 //! | | `line` | 1-based line (record) in the log it was read from; 0 for generated text |
-//! | | [`lines`] | the line of each part, where they differ |
-//! | | [`cwd`] | working directory |
-//! | | [`usage`] | tokens as the provider counted them: `input` (cache included), `cache_read`, `cache_write`, `output` |
-//! | | [`generated`] | a summary, not said by anybody: message 0 of a session with `starts_compacted` |
+//! | | `lines?` | the line of each part, where they differ |
+//! | | `cwd?` | working directory |
+//! | | `usage?` | tokens as the provider counted them: `input` (cache included), `cache_read`, `cache_write`, `output` |
+//! | | `generated?` | a summary, not said by anybody: message 0 of a session with `starts_compacted` |
 //! | | `parts` | the content, in order, never empty |
 //! | part | `type` | `text`, `thinking`, `call`, `result`, `image` or `opaque` |
 //! | text | `text` | never empty |
-//! | | [`injected`] | the harness wrote it, not the person or model whose role it carries |
+//! | | `injected?` | the harness wrote it, not the person or model whose role it carries |
 //! | thinking | `text` | reasoning in clear text, without signatures |
 //! | call | `call` | number of the call in the session, from 0: ids may be empty and may repeat |
 //! | | `id`, `name`, `arguments` | as logged; arguments are JSON text, or raw text of freeform tools |
 //! | result | `answers` | number of the call it answers |
 //! | | `call_id`, `text` | as logged; the text may be empty |
 //! | | `outcome` | `ok`, `failed` or `unknown` |
-//! | | [`exit_code`] | exit status of a shell command |
-//! | | [`images`] | images inside the result: their data is not held |
+//! | | `exit_code?` | exit status of a shell command |
+//! | | `images?` | images inside the result: their data is not held |
 //! | image | `bytes` | size of its data in the log: the data is not held |
 //! | opaque | `kind`, `bytes` | block type and size in the log of what is in the context and unreadable |
 //! | compaction | `record` | `compaction` |
 //! | | `before` | it happened before the message of this position; the count of messages when at the end |
 //! | | `line` | line of its record in the log it was read from; 0 for one of our own |
-//! | | [`kept`] | positions of messages that stayed word for word |
-//! | | [`kept_unknown`] | messages stayed, and it cannot be known which |
-//! | | [`clipped`] | pairs of a position and what is left of that message |
-//! | | [`summary`] | its text; without it the log does not show one |
-//! | | [`lists`] | files kept beside the summary: `read`, `modified` |
-//! | | [`trigger`] | who asked for it, in the log's word |
-//! | | [`tokens_before`], [`tokens_after`] | as the log reports them |
+//! | | `kept?` | positions of messages that stayed word for word |
+//! | | `kept_unknown?` | messages stayed, and it cannot be known which |
+//! | | `clipped?` | pairs of a position and what is left of that message |
+//! | | `summary?` | its text; without it the log does not show one |
+//! | | `lists?` | files kept beside the summary: `read`, `modified` |
+//! | | `trigger?` | who asked for it, in the log's word |
+//! | | `tokens_before?`, `tokens_after?` | as the log reports them |
 //!
 //! A damaged line costs that line: positions and numbers are those that were written, so what is left still fits together.
 //! Where calls or results are lost, the rest of that session is linked like a log of any other format, by ids and order. A

@@ -39,8 +39,11 @@ pub fn table(reports: &[CompactReport], look: Look<'_>) -> String {
     let room = page.columns - HEADINGS.len() * (NUMBER + 1);
     let wide = names.iter().map(|name| width(name)).max().unwrap_or(0).clamp(4, room);
     let line = |name: &str, cells: &[String]| {
-        let cells: String = cells.iter().map(|cell| format!(" {cell:>NUMBER$}")).collect();
-        format!("{name}{}{cells}", " ".repeat(wide.saturating_sub(width(name))))
+        let mut line = format!("{name}{}", " ".repeat(wide.saturating_sub(width(name))));
+        for cell in cells {
+            line.push_str(&format!(" {cell:>NUMBER$}"));
+        }
+        line
     };
     page.line(&line("file", &HEADINGS.map(str::to_owned)));
     page.line(&"-".repeat(wide + HEADINGS.len() * (NUMBER + 1)));

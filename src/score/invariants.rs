@@ -42,7 +42,7 @@ pub fn check(
         for block in &message.blocks {
             match block {
                 Block::Text(text) | Block::Thinking(text) => {
-                    broken.empty_blocks += u64::from(text.trim().is_empty())
+                    broken.empty_blocks += u64::from(text.trim().is_empty());
                 }
                 Block::Call { link, .. } => {
                     calls.insert(*link);

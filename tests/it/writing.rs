@@ -183,7 +183,7 @@ fn requests_are_valid_under_every_strategy() {
                 assert_eq!(report["strategy_used"], strategy);
                 let dropped = report["dropped"].as_array().expect("a list");
                 assert_eq!(report["messages_dropped"], dropped.len(), "{name}");
-                assert!(dropped.iter().all(|it| it["line"] == number && it["words"] != ""), "{name}");
+                assert!(dropped.iter().all(|it| it["line"] == number), "{name}");
             }
         }
     }

@@ -47,7 +47,8 @@ pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String,
         json!({"timestamp": timestamp, "type": "compacted", "payload": payload}),
         json!({"timestamp": timestamp, "type": "event_msg", "payload": {"type": "context_compacted"}}),
     ];
-    Ok((summary, lines.iter().map(|line| format!("{line}\n")).collect()))
+    let [compaction, screen] = lines;
+    Ok((summary, format!("{compaction}\n{screen}\n")))
 }
 
 /// The response items of a message, as logged; made of its text where the log has it as an event only. The instructions in
