@@ -24,11 +24,11 @@ pub struct Cli {
     pub verb: Verb,
 
     /// Show nothing but the result and errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
 
     /// When to use colors
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(long, global = true, display_order = 901, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 }
 
