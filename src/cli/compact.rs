@@ -6,10 +6,10 @@ use super::replay::profile;
 use super::ui::Ui;
 use super::write::Ledger;
 use crate::discover::discover;
-use crate::export::{CompactSettings, write_compacted};
+use crate::export::{CompactSettings, Target, write_compacted};
 use crate::report::Look;
 use crate::report::compacted::{json, table};
-use crate::report::text::count;
+use crate::report::text::{count, escape_json};
 use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
@@ -34,7 +34,12 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
         }
         for output in written.outputs {
             let path = args.out.join(&output.name);
-            if !ledger.write(&path, &output.bytes, &source.label, args.force, ui) {
+            // A terminal may read along; the documents stay the same. The bytes of a log are never touched.
+            let bytes = match std::str::from_utf8(&output.bytes) {
+                Ok(text) if settings.to != Target::Same => escape_json(text).into_bytes(),
+                _ => output.bytes,
+            };
+            if !ledger.write(&path, &bytes, &source.label, args.force, ui) {
                 continue;
             }
             for (name, report) in output.reports {

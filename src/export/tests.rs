@@ -102,6 +102,9 @@ fn the_corpus_is_valid_in_every_form() {
         for to in [Target::Openai, Target::Anthropic, Target::Canonical, Target::Same] {
             check_written(&label, &bytes, Strategy::Truncate, to);
         }
+        for strategy in WRITING {
+            check_written(&label, &bytes, strategy, Target::Anthropic);
+        }
     }
 }
 
