@@ -7,6 +7,8 @@ use std::process::ExitCode;
 
 pub mod args;
 pub mod audit;
+pub mod compact;
+pub mod convert;
 pub mod exit;
 pub mod overflow;
 pub mod profiles;
@@ -14,6 +16,7 @@ pub mod replay;
 pub mod show;
 pub mod ui;
 pub mod work;
+pub mod write;
 
 use args::{Cli, REPLAY_ONLY, Verb};
 use exit::{Exit, Failure};
@@ -32,6 +35,8 @@ pub fn main() -> ExitCode {
         Verb::Audit(args) => audit::run(args, &ui),
         Verb::Overflow(args) => overflow::run(args, &ui),
         Verb::Profiles(args) => profiles::run(args, &ui),
+        Verb::Compact(args) => compact::run(args, &ui),
+        Verb::Convert(args) => convert::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

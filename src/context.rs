@@ -14,7 +14,7 @@ const NO_OUTPUT: &str = "(no output)";
 const ONLY_IMAGES: &str = "(image)";
 
 /// Stands for the result of a call that nothing has answered.
-const NO_RESULT: &str = "(no result was recorded)";
+pub const NO_RESULT: &str = "(no result was recorded)";
 
 /// One entry of a context.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -62,8 +62,10 @@ pub struct Sent<'a> {
 /// A block of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block<'a> {
-    /// Text or reasoning.
+    /// Text.
     Text(Cow<'a, str>),
+    /// Reasoning in clear text.
+    Thinking(Cow<'a, str>),
     /// A call; the number identifies it (its position in [`Transcript::links`]).
     Call {
         /// Position of its link.
@@ -80,7 +82,9 @@ pub enum Block<'a> {
         /// Text, never empty.
         text: Cow<'a, str>,
     },
-    /// An image or unreadable content.
+    /// An image, whose data no transcript holds.
+    Image,
+    /// Unreadable content.
     Other,
 }
 
@@ -132,8 +136,11 @@ impl Context {
         for (position, part) in message.parts.iter().enumerate() {
             let at = crate::transcript::PartRef { message: index, part: position as u32 };
             match part {
-                Part::Text(text) => push_text(&text.text, &mut blocks),
-                Part::Thinking(text) => push_text(text, &mut blocks),
+                Part::Text(text) if !is_blank(&text.text) => {
+                    blocks.push(Block::Text(Cow::Borrowed(&text.text)));
+                }
+                Part::Thinking(text) if !is_blank(text) => blocks.push(Block::Thinking(Cow::Borrowed(text))),
+                Part::Text(_) | Part::Thinking(_) => {}
                 Part::Call(call) => {
                     let Ok(link) = transcript.links.binary_search_by_key(&at, |link| link.call) else {
                         continue;
@@ -156,7 +163,8 @@ impl Context {
                     };
                     blocks.push(Block::Result { link, text: Cow::Borrowed(text) });
                 }
-                Part::Image { .. } | Part::Opaque { .. } => blocks.push(Block::Other),
+                Part::Image { .. } => blocks.push(Block::Image),
+                Part::Opaque { .. } => blocks.push(Block::Other),
             }
         }
         if !blocks.is_empty() {
@@ -179,10 +187,8 @@ impl Context {
     }
 }
 
-fn push_text<'a>(text: &'a str, blocks: &mut Vec<Block<'a>>) {
-    if !text.trim().is_empty() {
-        blocks.push(Block::Text(Cow::Borrowed(text)));
-    }
+fn is_blank(text: &str) -> bool {
+    text.trim().is_empty()
 }
 
 /// Cuts a text to a token limit: head and tail stay, a notice in the middle says how much is gone. A text within the

@@ -7,7 +7,7 @@
 //!
 //! * [`lines`]: bytes to [`lines::Record`]s (one JSON value each), repairing what can be repaired;
 //! * [`detect`]: which format the records are in;
-//! * one reader per format (`claude_code`, `codex`, `pi`, `chat`), each
+//! * one reader per format (`claude_code`, `codex`, `pi`, `chat`, `canonical`), each
 //!   `pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink)`: it counts raw records into
 //!   `out.raw`, builds a [`links::Draft`] per conversation and hands it to [`links::finish`], whose transcript
 //!   goes to `out.sessions`;
@@ -36,6 +36,7 @@
 //! ```
 
 mod blocks;
+pub mod canonical;
 mod chat;
 mod claude_code;
 mod codex;
@@ -70,12 +71,14 @@ pub enum Format {
     OpenaiChat,
     /// Anthropic Messages API messages, one message or one request a line, or one document.
     AnthropicMessages,
+    /// Our own: everything a transcript holds ([`canonical`]).
+    Canonical,
 }
 
 impl Format {
     /// Every format, in the order of documentation.
-    pub const ALL: [Self; 5] =
-        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenaiChat, Self::AnthropicMessages];
+    pub const ALL: [Self; 6] =
+        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenaiChat, Self::AnthropicMessages, Self::Canonical];
 
     /// The name used in options and results.
     pub fn name(self) -> &'static str {
@@ -85,6 +88,7 @@ impl Format {
             Self::Pi => "pi",
             Self::OpenaiChat => "openai-chat",
             Self::AnthropicMessages => "anthropic-messages",
+            Self::Canonical => "canonical",
         }
     }
 }
@@ -120,12 +124,13 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
             Format::Codex => codex::read(records, name, &mut sink),
             Format::Pi => pi::read(records, name, &mut sink),
             Format::OpenaiChat | Format::AnthropicMessages => chat::read(records, name, &mut sink),
+            Format::Canonical => canonical::read(records, name, &mut sink),
         }
-        if sink.sessions.is_empty() {
+        if sink.sessions.is_empty() && !sink.is_lost() {
             let text = format!("a {} file without a single message; nothing to replay", format.name());
             sink.note(0, "no-session", Severity::Lost, text);
         }
-    } else if bytes.starts_with(OWN_RESULT) {
+    } else if OWN_RESULTS.iter().any(|start| bytes.starts_with(start)) {
         let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
         sink.note(0, "own-result", Severity::Note, text);
     } else {
@@ -143,8 +148,8 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     }
 }
 
-/// How `run.json` begins: results may lie among the logs.
-const OWN_RESULT: &[u8] = b"{\n  \"schema_version\": ";
+/// How `run.json` and the report of a compaction begin: results may lie among the logs.
+const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
 
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {

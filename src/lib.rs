@@ -10,7 +10,7 @@
 //! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
-//! | 6 run | [`run`] |
+//! | 6 run | [`run`], [`export`] |
 //! | 7 reports | [`report`] |
 //! | 8 shell | [`cli`] |
 
@@ -22,6 +22,7 @@ pub mod cut;
 pub mod diagnostic;
 pub mod discover;
 pub mod estimate;
+pub mod export;
 pub mod facts;
 pub mod fileops;
 pub mod harness;

@@ -10,6 +10,7 @@ use serde_json::{Number, Value, json};
 use std::io;
 
 pub mod audit;
+pub mod compacted;
 pub mod overflow;
 pub mod page;
 pub mod rank;

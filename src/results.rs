@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+pub mod compacted;
 pub mod files;
 pub mod shown;
 

@@ -416,22 +416,25 @@ fn cost_units(prompt: u64, cached: u64) -> f64 {
 
 /// How a window came about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum WindowSource {
+pub(crate) enum WindowSource {
     Cycles,
     Given,
     Log,
     Model,
     Default,
+    /// The session as a whole fills it.
+    Whole,
 }
 
 impl WindowSource {
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Cycles => "cycles",
             Self::Given => "given",
             Self::Log => "log",
             Self::Model => "model-table",
             Self::Default => "default",
+            Self::Whole => "whole",
         }
     }
 }
@@ -464,7 +467,8 @@ fn windows(
     }
 }
 
-fn auto_window(transcript: &Transcript) -> (u64, WindowSource) {
+/// The window that the log states, else that of its model, else the default.
+pub(crate) fn auto_window(transcript: &Transcript) -> (u64, WindowSource) {
     if let Some(window) = transcript.context_window {
         return (window, WindowSource::Log);
     }

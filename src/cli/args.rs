@@ -1,5 +1,6 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
+use crate::export::Target;
 use crate::profile::MIN_WINDOW;
 use crate::replay::{Mode, ScheduleMode};
 use crate::report::Format;
@@ -15,7 +16,7 @@ use std::path::PathBuf;
     name = "compactor",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done; 2 could not do the job or nothing was measured; 3 done, with some inputs failed."
+    after_help = "Exit codes: 0 done; 2 could not do the job, or nothing was measured or written; 3 done, with some inputs failed."
 )]
 pub struct Cli {
     /// What to do
@@ -23,11 +24,11 @@ pub struct Cli {
     pub verb: Verb,
 
     /// Show nothing but the result and errors
-    #[arg(short, long, global = true)]
+    #[arg(short, long, global = true, display_order = 900)]
     pub quiet: bool,
 
     /// When to use colors
-    #[arg(long, global = true, value_enum, default_value_t = Color::Auto)]
+    #[arg(long, global = true, display_order = 901, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 }
 
@@ -43,12 +44,132 @@ pub enum Verb {
     /// Show one cycle in full: the cut and why, the summary, and where each fact went
     #[command(long_about = SHOW_ABOUT)]
     Show(ShowArgs),
+    /// Compact sessions at their end and write what to go on from
+    #[command(long_about = COMPACT_ABOUT)]
+    Compact(CompactArgs),
+    /// Write logs of any format as canonical JSONL
+    #[command(long_about = CONVERT_ABOUT)]
+    Convert(ConvertArgs),
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = OVERFLOW_ABOUT)]
     Overflow(OverflowArgs),
     /// List the embedded compaction policies, or print one with every key
     #[command(long_about = PROFILES_ABOUT)]
     Profiles(ProfilesArgs),
+}
+
+const COMPACT_ABOUT: &str = "\
+Compact sessions at their end and write what to go on from
+
+Examples:
+  compactor compact session.jsonl --out compacted
+  compactor compact session.jsonl --out compacted --to openai --strategy narrative
+  compactor compact logs --out compacted --to canonical --window 200k
+
+The log is compacted as its agent would have been at the window, and once more at its end; a session that never fills the \
+window is compacted once. --to same appends a record of the compaction to a copy of the log, in its own format (Claude \
+Code, Codex, pi). Beside each file NAME.report.json says what left and what the form cannot hold.";
+
+/// Arguments of `compact`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct CompactArgs {
+    /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
+    #[arg(required = true, value_name = "LOG")]
+    pub paths: Vec<PathBuf>,
+
+    /// Directory to write to
+    #[arg(short, long, value_name = "DIR")]
+    pub out: PathBuf,
+
+    /// Form of what is written
+    #[arg(short, long, value_enum, default_value_t = Form::Same)]
+    pub to: Form,
+
+    /// What takes the place of the messages that leave: structured, narrative, truncate or emergency
+    #[arg(short, long, value_name = "NAME", value_parser = writing_strategy, default_value = "structured")]
+    pub strategy: Strategy,
+
+    /// Compaction policy: the name of an embedded profile (see `compactor profiles`; NAME+fixes: its
+    /// faults mended) or a TOML file
+    #[arg(short, long, value_name = "NAME|FILE", default_value = "standard")]
+    pub profile: String,
+
+    /// Context window in tokens (`128k`, `200000`), or `auto` for the window of the log's model [default: auto]
+    #[arg(short, long, value_name = "TOKENS", value_parser = window, conflicts_with = "cycles")]
+    pub window: Option<WindowChoice>,
+
+    /// Find a window at which so many compactions happen before the one at the end
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub cycles: Option<u16>,
+
+    /// Limit for everything generated, in tokens; default: the profile's
+    #[arg(long, value_name = "TOKENS", value_parser = tokens)]
+    pub summary_tokens: Option<u64>,
+
+    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
+    pub tokenizer: Tokenizer,
+
+    /// Session id or its beginning; default: every conversation with the user, no sub-agents
+    #[arg(long, value_name = "ID")]
+    pub session: Option<String>,
+
+    /// Replace files that exist
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub force: bool,
+}
+
+/// Names of [`Target`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Form {
+    /// The log, with a record of the compaction in its own format behind it
+    Same,
+    /// A request of the chat completions API
+    Openai,
+    /// A request of the Messages API
+    Anthropic,
+    /// Canonical JSONL
+    Canonical,
+}
+
+impl From<Form> for Target {
+    fn from(form: Form) -> Self {
+        match form {
+            Form::Same => Self::Same,
+            Form::Openai => Self::Openai,
+            Form::Anthropic => Self::Anthropic,
+            Form::Canonical => Self::Canonical,
+        }
+    }
+}
+
+const CONVERT_ABOUT: &str = "\
+Write logs of any format as canonical JSONL
+
+Examples:
+  compactor convert session.jsonl > session.canonical.jsonl
+  compactor convert session.jsonl --out session.canonical.jsonl
+  compactor convert ~/.claude/projects --out canonical
+
+One line per session, message and recorded compaction, with everything this program knows of a log; it reads back as the \
+same sessions. One log goes to stdout, several go to a directory, each as NAME.canonical.jsonl.";
+
+/// Arguments of `convert`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ConvertArgs {
+    /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
+    #[arg(required = true, value_name = "LOG")]
+    pub paths: Vec<PathBuf>,
+
+    /// File to write, or a directory for several; default: stdout
+    #[arg(short, long, value_name = "FILE|DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Replace files that exist
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub force: bool,
 }
 
 const OVERFLOW_ABOUT: &str = "\
@@ -281,7 +402,7 @@ Examples:
   compactor replay logs --window 128k,200k --strategy structured,truncate
   cat session.jsonl | compactor replay - --format json
 
-Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs; the format is found per file. Every session is \
+Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs and canonical JSONL; the format is found per file. Every session is \
 compacted over and over until its log ends, under each strategy at the same places, and the facts of the session (files, \
 commands, errors, values, constraints, decisions, ...) are looked for in each summary. Works offline.";
 
@@ -415,6 +536,17 @@ impl From<Output> for Format {
 
 fn strategy(text: &str) -> Result<Strategy, String> {
     text.parse().map_err(|_| unknown("strategy", text, &Strategy::ALL.map(Strategy::name)))
+}
+
+/// The strategies that put something in the place of what leaves.
+fn writing_strategy(text: &str) -> Result<Strategy, String> {
+    let writing = Strategy::ALL.into_iter().filter(|strategy| *strategy != Strategy::None);
+    let names: Vec<&str> = writing.map(Strategy::name).collect();
+    match text.parse() {
+        Ok(Strategy::None) => Err("the strategy none never compacts; name another one".to_owned()),
+        Ok(strategy) => Ok(strategy),
+        Err(_) => Err(unknown("strategy", text, &names)),
+    }
 }
 
 /// Every strategy, and what the log itself did.

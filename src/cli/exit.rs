@@ -7,7 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: done.
     Done,
-    /// 2: could not do the job: wrong usage, input or output that cannot be used, or nothing could be measured at all.
+    /// 2: could not do the job: wrong usage, input or output that cannot be used, or nothing could be measured or
+    /// written at all.
     Failed,
     /// 3: done, but some input was unreadable, a whole session was lost to damage, or a row is an error.
     Partial,

@@ -4,7 +4,7 @@ use super::args::{ShowArgs, ShowFormat};
 use super::exit::{Exit, Failure};
 use super::replay::profile;
 use super::ui::Ui;
-use crate::diagnostic::{Diagnostic, Severity};
+use super::write::problems;
 use crate::discover::{discover, read};
 use crate::ingest::ingest;
 use crate::report::{Look, show as report};
@@ -52,19 +52,6 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     };
     ui.product(&text)?;
     Ok(Exit::Done)
-}
-
-/// Names what of the log is damaged or lost: the first of it, and how much more there is.
-fn problems(diagnostics: &[Diagnostic], label: &str, ui: &Ui) {
-    let mut bad = diagnostics.iter().filter(|it| it.severity != Severity::Note);
-    if let Some(first) = bad.next() {
-        let place = if first.line == 0 { label.to_owned() } else { format!("{label}:{}", first.line) };
-        ui.complain(&format!("{place}: {}", first.text));
-    }
-    let more = bad.count();
-    if more > 0 {
-        ui.complain(&format!("  and {more} more of this file"));
-    }
 }
 
 fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {

@@ -33,9 +33,11 @@ use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, Usage};
+use crate::transcript::{
+    Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult, Usage,
+};
 use prompts::{directory, push_prompt, user_parts};
-use resent::Resent;
+use resent::{Pieces, Resent};
 use rustc_hash::FxHashSet;
 use survey::{Placement, Survey};
 
@@ -521,8 +523,13 @@ impl Reader {
         let (mut kept, mut clipped) = (Vec::new(), Vec::new());
         let Value::Array(history) = history else { return (kept, clipped) };
         let mut used = FxHashSet::default();
+        // Replies and outputs come item by item.
+        let mut pieces = Pieces::default();
+        let mut parts_of: Vec<(MessageIdx, String)> = Vec::new();
         for mut item in history {
-            if item_type(&item) != "message" {
+            let kind = item_type(&item).to_owned();
+            if kind != "message" {
+                pieces.note(&call_or_output(&item, &kind), &self.resent);
                 continue;
             }
             let content = take(&mut item, "content");
@@ -534,13 +541,19 @@ impl Reader {
             if role == Role::User && self.resent.is_summary(&parts) {
                 continue;
             }
-            if let Some(at) = self.resent.find(role, &parts, &used) {
+            if role == Role::Assistant && pieces.note(&parts, &self.resent) {
+                parts_of.extend(resent::find_cut(&self.draft.messages, role, &parts));
+            } else if let Some(at) = self.resent.find(role, &parts, &used) {
                 used.insert(at);
                 kept.push(MessageIdx::new(at));
             } else if let Some(cut) = resent::find_cut(&self.draft.messages, role, &parts) {
                 clipped.push(cut);
             }
         }
+        let whole = pieces.whole(&self.draft.messages);
+        clipped.extend(parts_of.into_iter().filter(|(at, _)| !whole.contains(&at.get())));
+        let stayed = (0..self.draft.messages.len()).filter(|at| whole.contains(at));
+        kept.extend(stayed.map(MessageIdx::new));
         (kept, clipped)
     }
 
@@ -610,6 +623,19 @@ impl Reader {
         }
         self.newest_reply = None;
     }
+}
+
+/// The call or output that an item of a replacement history is, by its id alone; nothing for other items.
+fn call_or_output(item: &Value, kind: &str) -> Vec<Part> {
+    let id = text(item, "call_id").or(text(item, "id")).unwrap_or_default().to_owned();
+    if kind.ends_with("_output") {
+        let (text, outcome) = (String::new(), Outcome::Unknown);
+        return vec![Part::Result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
+    }
+    if kind.ends_with("_call") && kind != "image_generation_call" {
+        return vec![Part::Call(ToolCall { id, name: String::new(), arguments: String::new() })];
+    }
+    Vec::new()
 }
 
 /// What of a compaction record cannot be what Codex writes. Without a history (older versions) nothing is odd.

@@ -5,10 +5,10 @@
 
 use serde_json::Value;
 
-use super::Format;
 use super::json::{items, text};
 use super::lines::Record;
 use super::sink::Sink;
+use super::{Format, canonical};
 use crate::diagnostic::Severity;
 
 /// A format and the reason for it.
@@ -65,6 +65,9 @@ impl Sniffer {
 fn telltale(value: &Value) -> Option<(Format, &'static str)> {
     let kind = text(value, "type");
     let has = |key: &str| value.get(key).is_some();
+    if canonical::is_own(value) {
+        return Some((Format::Canonical, "is a record of the canonical format"));
+    }
     if let Some(kind) = kind {
         match kind {
             "session" if has("cwd") || has("version") => {
@@ -119,7 +122,7 @@ fn foreign(format: Format, value: &Value) -> Option<&'static str> {
         Format::ClaudeCode => has("sessionId") || has("uuid"),
         // The bare era has messages without a type.
         Format::Codex => !has("type") && has("role"),
-        Format::Pi => false,
+        Format::Pi | Format::Canonical => false,
         Format::OpenaiChat | Format::AnthropicMessages => true,
     };
     if own {
@@ -239,7 +242,7 @@ fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
 /// Why no format fits: a code and a text that says what to do.
 pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, String) {
     const READS: &str =
-        "this program reads logs of claude-code, codex, pi, openai-chat and anthropic-messages";
+        "this program reads logs of claude-code, codex, pi, openai-chat, anthropic-messages and canonical";
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }

@@ -213,7 +213,7 @@ impl Lines<'_> {
 
 /// True when the text could be the inside of a record's beginning: a first key that logs use.
 fn opens_record(text: &str) -> bool {
-    const KEYS: [&str; 9] = [
+    const KEYS: [&str; 10] = [
         "type\"",
         "parentUuid\"",
         "timestamp\"",
@@ -223,6 +223,7 @@ fn opens_record(text: &str) -> bool {
         "messages\"",
         "sessionId\"",
         "isSidechain\"",
+        "record\"",
     ];
     KEYS.iter().any(|key| text.starts_with(key))
 }

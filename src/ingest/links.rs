@@ -77,9 +77,7 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         return None;
     }
     if draft.starts_compacted {
-        let line = messages.first().map_or(0, |summary| summary.line);
-        let text = "the log begins with the summary of a compaction; what it summarises is not in it";
-        out.note(line, STARTS_COMPACTED, Severity::Note, text);
+        note_starts_compacted(&messages, out);
     }
     let end = messages.len();
     let position = |at: MessageIdx| {
@@ -122,6 +120,13 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         starts_compacted: draft.starts_compacted,
         starts_midway: draft.starts_midway,
     })
+}
+
+/// Says that a log begins with a summary, its first message.
+pub(super) fn note_starts_compacted(messages: &[Message], out: &mut Sink) {
+    let line = messages.first().map_or(0, |summary| summary.line);
+    let text = "the log begins with the summary of a compaction; what it summarises is not in it";
+    out.note(line, STARTS_COMPACTED, Severity::Note, text);
 }
 
 /// Drops what is empty and gives results messages of their own. Also: for each message the index of the first one

@@ -79,6 +79,11 @@ impl Sink {
         }
     }
 
+    /// True when it was said already that the file as a whole is lost.
+    pub(super) fn is_lost(&self) -> bool {
+        self.groups.iter().any(|group| group.diagnostic.severity == Severity::Lost)
+    }
+
     fn add(&mut self, line: u32, key_line: u32, code: &'static str, severity: Severity, text: String) {
         let key = (code, key_line, text);
         if let Some(&at) = self.by_key.get(&key) {

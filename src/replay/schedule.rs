@@ -451,6 +451,24 @@ impl<'a> Planner<'a> {
 
     /// The locked schedule at one window, at most `limit` compactions.
     pub fn schedule(&self, window: u64, limit: usize) -> Schedule {
+        self.walked(window, limit).0
+    }
+
+    /// The locked schedule, and one more compaction at the end of the log, as if the next request triggered it, where more
+    /// stands behind the last cut than may stay. Without a compaction before it the log does not fill the window: there is
+    /// none then.
+    pub fn schedule_to_end(&self, window: u64, limit: usize, messages: usize) -> Schedule {
+        let (mut schedule, mut walk, summary) = self.walked(window, limit);
+        let long = self.tokens.range(walk.tail..messages) > self.kept(&schedule.amounts);
+        if !schedule.cuts.is_empty() && long {
+            let last = walk.at(messages, summary.map(|tokens| self.held(tokens)));
+            schedule.cuts.extend(Some(last).filter(|cut| cut.cut > cut.from));
+        }
+        schedule
+    }
+
+    /// A schedule, the walk behind its last compaction, and the tokens of the summary there.
+    fn walked(&self, window: u64, limit: usize) -> (Schedule, Walk<'_>, Option<u64>) {
         let amounts = self.amounts(window);
         let mut walk = self.walk(window);
         let mut cuts = Vec::new();
@@ -467,7 +485,8 @@ impl<'a> Planner<'a> {
             cuts.push(cut);
         }
         let stuck = cuts.len() < limit && walk.stuck();
-        Schedule { amounts, overhead: self.overhead.0, overhead_source: self.overhead.1, cuts, stuck }
+        let (overhead, overhead_source) = self.overhead;
+        (Schedule { amounts, overhead, overhead_source, cuts, stuck }, walk, summary)
     }
 
     /// One compaction of the whole log, as if the next request after its end triggered it.

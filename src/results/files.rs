@@ -199,6 +199,48 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     })
 }
 
+/// Makes a directory for files of any name; one that is there already is as good.
+pub fn make_directory(dir: &Path) -> Result<(), FilesError> {
+    let hint = "check the path and that you may write there, or give another directory";
+    if dir.exists() && !dir.is_dir() {
+        return Err(FilesError::new(dir, "is a file, not a directory", "give a directory"));
+    }
+    fs::create_dir_all(dir)
+        .map_err(|error| FilesError::new(dir, format!("cannot create the directory: {error}"), hint))
+}
+
+/// Writes one file whole, under a temporary name first. One that is there already stays, unless `force` says that it may
+/// be replaced; a directory always stays.
+pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
+    let Some(name) = name else {
+        return Err(FilesError::new(path, "names no file", "give the name of a file"));
+    };
+    match fs::symlink_metadata(path) {
+        Ok(found) if found.is_dir() => {
+            return Err(FilesError::new(path, "is a directory", "give another name"));
+        }
+        Ok(_) if !force => {
+            let hint = "give another --out, or --force to replace it";
+            return Err(FilesError::new(path, "exists already", hint));
+        }
+        _ => {}
+    }
+    let temporary = path.with_file_name(temporary_name(&name));
+    let written = File::create(&temporary).and_then(|mut file| {
+        file.write_all(bytes)?;
+        file.sync_all()?;
+        fs::rename(&temporary, path)
+    });
+    written.map_err(|error| {
+        // Best effort: the error that matters is the one that is reported.
+        drop(fs::remove_file(&temporary));
+        let hint = "check that the directory exists, that there is room and that you may write there";
+        let cause = format!("cannot write the file: {error}");
+        FilesError { source: Some(error), ..FilesError::new(path, cause, hint) }
+    })
+}
+
 /// Reads a run back. Refuses results of a newer schema; columns it does not know are ignored.
 pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
     let manifest = read_manifest(&dir.join(MANIFEST))?;

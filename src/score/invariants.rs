@@ -41,7 +41,9 @@ pub fn check(
         broken.empty_blocks += u64::from(message.blocks.is_empty());
         for block in &message.blocks {
             match block {
-                Block::Text(text) => broken.empty_blocks += u64::from(text.trim().is_empty()),
+                Block::Text(text) | Block::Thinking(text) => {
+                    broken.empty_blocks += u64::from(text.trim().is_empty());
+                }
                 Block::Call { link, .. } => {
                     calls.insert(*link);
                 }
@@ -50,7 +52,7 @@ pub fn check(
                     broken.orphan_results += u64::from(!calls.contains(link));
                     broken.duplicate_results += u64::from(!answered.insert(*link));
                 }
-                Block::Other => {}
+                Block::Image | Block::Other => {}
             }
         }
     }

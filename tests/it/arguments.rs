@@ -17,11 +17,14 @@ fn help_of_every_verb() {
     assert_snapshot!("help_audit", help(&["audit", "--help"]));
     assert_snapshot!("help_show", help(&["show", "--help"]));
     assert_snapshot!("help_overflow", help(&["overflow", "--help"]));
+    assert_snapshot!("help_profiles", help(&["profiles", "--help"]));
+    assert_snapshot!("help_compact", help(&["compact", "--help"]));
+    assert_snapshot!("help_convert", help(&["convert", "--help"]));
 }
 
 #[test]
 fn without_input_the_help_goes_to_stderr() {
-    for arguments in [&[][..], &["replay"], &["audit"], &["show"]] {
+    for arguments in [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"]] {
         let ran = Sandbox::new().run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);

@@ -34,6 +34,7 @@ const ROWS: &[(&str, usize)] = &[
     ("stats", 5),
     ("aggregate", 5),
     ("run", 6),
+    ("export", 6),
     ("report", 7),
     ("cli", 8),
 ];
@@ -70,6 +71,8 @@ const NEVER: &[(&str, &[&str])] = &[
             "facts",
         ],
     ),
+    ("run", &["export"]),
+    ("export", &["facts", "matching", "score", "stats", "aggregate"]),
 ];
 
 fn sources(dir: &Path, out: &mut Vec<PathBuf>) {

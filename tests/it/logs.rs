@@ -182,10 +182,10 @@ pub(crate) fn compacted(
 pub(crate) fn sent(context: &Context, transcript: &Transcript) -> Vec<String> {
     let id = |link: usize| transcript.call(&transcript.links[link]).expect("a call").id.clone();
     let shown = |block: &Block<'_>| match block {
-        Block::Text(text) => text.to_string(),
+        Block::Text(text) | Block::Thinking(text) => text.to_string(),
         Block::Call { link, .. } => format!("call {}", id(*link)),
         Block::Result { link, .. } => format!("result {}", id(*link)),
-        Block::Other => "other".to_owned(),
+        Block::Image | Block::Other => "other".to_owned(),
     };
     let role = |role: Role| match role {
         Role::System => "S",

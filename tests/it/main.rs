@@ -20,3 +20,4 @@ mod repeated;
 mod replay;
 mod support;
 mod validity;
+mod writing;

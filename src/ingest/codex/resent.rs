@@ -1,6 +1,7 @@
 //! Copies that a compaction sends again: after it, Codex may log the project instructions, the environment and its
 //! summary once more. In the conversation as it was without compaction they do not exist.
 
+use std::collections::BTreeMap;
 use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -14,6 +15,8 @@ pub(super) struct Resent {
     open: bool,
     /// Messages up to `seen` by their keys: each is hashed once, however many compactions there are.
     known: FxHashMap<u64, Vec<usize>>,
+    /// Parts of replies and outputs by their keys, with the newest message that holds them.
+    pieces: FxHashMap<u64, usize>,
     seen: usize,
     summary: Option<String>,
     /// The log tells typed prompts by an event each.
@@ -22,7 +25,8 @@ pub(super) struct Resent {
 
 impl Resent {
     pub(super) fn new(has_echoes: bool) -> Self {
-        Self { open: false, known: FxHashMap::default(), seen: 0, summary: None, has_echoes }
+        let (known, pieces) = (FxHashMap::default(), FxHashMap::default());
+        Self { open: false, known, pieces, seen: 0, summary: None, has_echoes }
     }
 
     /// A compaction with this summary after these messages.
@@ -30,6 +34,8 @@ impl Resent {
         for (at, message) in messages.iter().enumerate().skip(self.seen) {
             if matches!(message.role, Role::System | Role::User) {
                 self.known.entry(key(message.role, &message.parts)).or_default().push(at);
+            } else {
+                self.pieces.extend(message.parts.iter().filter_map(piece_key).map(|key| (key, at)));
             }
         }
         self.seen = messages.len();
@@ -73,6 +79,53 @@ impl Resent {
     pub(super) fn find(&self, role: Role, parts: &[Part], used: &FxHashSet<usize>) -> Option<usize> {
         self.known.get(&key(role, parts))?.iter().copied().find(|at| !used.contains(at))
     }
+}
+
+/// Replies and outputs of which a replacement history holds items.
+#[derive(Debug, Default)]
+pub(super) struct Pieces {
+    /// Keys of what is there, by message.
+    found: BTreeMap<usize, FxHashSet<u64>>,
+}
+
+impl Pieces {
+    /// Notes the parts of one item; false where they stand in no message before.
+    pub(super) fn note(&mut self, parts: &[Part], known: &Resent) -> bool {
+        let keys: Vec<u64> = parts.iter().filter_map(piece_key).collect();
+        let Some(at) = keys.first().and_then(|key| known.pieces.get(key)) else { return false };
+        if !keys.iter().all(|key| known.pieces.get(key) == Some(at)) {
+            return false;
+        }
+        self.found.entry(*at).or_default().extend(keys);
+        true
+    }
+
+    /// The messages of which every text, call and output is there; the other ones stayed in part only.
+    pub(super) fn whole(&self, messages: &[Message]) -> FxHashSet<usize> {
+        let whole = |(at, keys): &(&usize, &FxHashSet<u64>)| {
+            let mut parts = messages.get(**at).into_iter().flat_map(|message| &message.parts);
+            parts.all(|part| piece_key(part).is_none_or(|key| keys.contains(&key)) && !is_nameless(part))
+        };
+        self.found.iter().filter(whole).map(|(at, _)| *at).collect()
+    }
+}
+
+/// What a text, call or output is known by: what it says, or its id.
+fn piece_key(part: &Part) -> Option<u64> {
+    let mut hasher = FxHasher::default();
+    std::mem::discriminant(part).hash(&mut hasher);
+    match part {
+        Part::Text(text) => text.text.hash(&mut hasher),
+        Part::Call(call) if !call.id.is_empty() => call.id.hash(&mut hasher),
+        Part::Result(result) if !result.call_id.is_empty() => result.call_id.hash(&mut hasher),
+        _ => return None,
+    }
+    Some(hasher.finish())
+}
+
+/// True for a call or output that no id tells from others.
+fn is_nameless(part: &Part) -> bool {
+    matches!(part, Part::Call(_) | Part::Result(_)) && piece_key(part).is_none()
 }
 
 /// Characters by which a message that was cut short is known again.

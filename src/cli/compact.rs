@@ -1,0 +1,85 @@
+//! `compactor compact`: sessions compacted at their end, and written.
+
+use super::args::CompactArgs;
+use super::exit::{Exit, Failure};
+use super::replay::profile;
+use super::ui::Ui;
+use super::write::Ledger;
+use crate::discover::discover;
+use crate::export::{CompactSettings, Target, write_compacted};
+use crate::report::Look;
+use crate::report::compacted::{json, table};
+use crate::report::text::{count, escape_json};
+use crate::results::compacted::CompactReport;
+use crate::results::files::make_directory;
+use crate::run::{WindowChoice, Windows};
+use crate::summarize::extractive::Extractive;
+
+/// Runs the verb.
+pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let settings = settings(args)?;
+    let found = discover(&args.paths);
+    make_directory(&args.out).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+    let mut ledger = Ledger::new(&found, ui);
+    let mut reports: Vec<CompactReport> = Vec::new();
+    let (mut unwanted, mut looked) = (0, 0);
+    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
+    for source in &found.sources {
+        let Some((bytes, ingested)) = ledger.read(source, ui) else { continue };
+        let written = write_compacted(&bytes, &source.label, &ingested, &settings, &Extractive);
+        looked += 1;
+        unwanted += usize::from(written.no_such_session);
+        for (session, why) in &written.unchanged {
+            ledger.fail(&format!("{}: session {session}: {why}", source.label), why.hint(), ui);
+        }
+        for output in written.outputs {
+            let path = args.out.join(&output.name);
+            // A terminal may read along; the documents stay the same. The bytes of a log are never touched.
+            let bytes = match std::str::from_utf8(&output.bytes) {
+                Ok(text) if settings.to != Target::Same => escape_json(text).into_bytes(),
+                _ => output.bytes,
+            };
+            if !ledger.write(&path, &bytes, &source.label, args.force, ui) {
+                continue;
+            }
+            for (name, report) in output.reports {
+                let text = json(&report)
+                    .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+                ledger.write(&args.out.join(name), text.as_bytes(), &source.label, args.force, ui);
+                ledger.done += 1;
+                reports.push(report);
+            }
+        }
+        if written.sidechains > 0 {
+            let left = count(written.sidechains as u64, "session");
+            ui.say(&format!("{}: {left} of sub-agents left out; --session takes one", source.label));
+        }
+        bar.inc(source.bytes);
+    }
+    bar.finish_and_clear();
+    if looked > 0 && unwanted == looked {
+        let cause = format!("no session begins with {:?}", args.session.as_deref().unwrap_or_default());
+        return Err(Failure::new(cause, "compactor convert LOG shows the ids of a log"));
+    }
+    if !reports.is_empty() {
+        let saved = args.out.display().to_string();
+        let look = Look { width: ui.width(), color: ui.color(), saved: Some(&saved) };
+        ui.product(&table(&reports, look))?;
+    }
+    ledger.end("nothing was compacted", ui)
+}
+
+fn settings(args: &CompactArgs) -> Result<CompactSettings, Failure> {
+    Ok(CompactSettings {
+        profile: profile(&args.profile)?,
+        strategy: args.strategy,
+        windows: match (args.cycles, args.window) {
+            (Some(cycles), _) => Windows::Cycles(usize::from(cycles)),
+            (None, window) => Windows::Given(vec![window.unwrap_or(WindowChoice::Auto)]),
+        },
+        summary_tokens: args.summary_tokens,
+        tokenizer: args.tokenizer,
+        to: args.to.into(),
+        session: args.session.clone(),
+    })
+}
