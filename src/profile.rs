@@ -492,7 +492,12 @@ impl Profile {
             truncate_tags: self.summary.truncate_tags,
             metadata: self.summary.metadata,
             summary_role: self.summary.role.into(),
-            prefix: self.summary_text.prefix.clone(),
+            // Where a compaction begins a new session, what is in the context is the summary of the one before.
+            prefix: self
+                .summary_text
+                .parent_prefix
+                .clone()
+                .unwrap_or_else(|| self.summary_text.prefix.clone()),
             suffix: self.summary_text.suffix.clone(),
             emergency_notice: self
                 .summary_text

@@ -187,7 +187,7 @@ impl Scene<'_> {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
                 None if self.frame.strategy == Strategy::None => String::new(),
                 None if trace.cut.cut <= trace.cut.from => {
-                    "no message can leave: one unit alone fills the window".to_owned()
+                    "no message can leave: one unit alone fills the window, or by the sizes of the policy all may stay".to_owned()
                 }
                 None if opaque => {
                     "the log does not show the summary, or not which messages were kept".to_owned()

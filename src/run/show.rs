@@ -220,7 +220,7 @@ fn why(
         return "the finished context is compacted again, unchanged".to_owned();
     }
     if trace.cut.cut <= trace.cut.from {
-        return "nothing can leave: one unit alone fills what may stay".to_owned();
+        return "nothing can leave: one unit alone fills what may stay, or by the sizes of the policy all of it may".to_owned();
     }
     let mut why = format!(
         "{} tokens and {overhead} of overhead reach the trigger of {trigger}; from here on {tail} messages are the longest \

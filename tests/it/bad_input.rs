@@ -134,20 +134,36 @@ fn a_recorded_compaction_takes_no_setting_of_a_replay() {
 }
 
 #[test]
-fn a_profile_with_a_mistake_names_the_line() {
+fn a_profile_with_a_mistake_is_refused_with_line_and_reason() {
     let sandbox = Sandbox::new();
-    sandbox
-        .file("mine.toml", include_str!("../../src/profile/standard.toml").replace("threshold", "treshold"));
-    let ran = sandbox.run(&["replay", &good(), "--profile", "mine.toml"]);
+    let standard = include_str!("../../src/profile/standard.toml");
+    let check = |text: String, expect: &[&str]| {
+        sandbox.file("mine.toml", text);
+        let ran = sandbox.run(&["replay", &good(), "--profile", "mine.toml"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+        for part in expect {
+            assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
+        }
+    };
+    check(standard.replace("landings", "landigs"), &["landigs", "line", "did you mean `landings`?"]);
+    for (from, to, expect) in [
+        ("tokens = 20000", "tokens = 127000", "reaches the trigger"),
+        ("tokens = 20000", "tokens = -5", "invalid value"),
+        ("tokens = 20000", "tokens = 9\nshare = 0.1", "exactly one of tokens, share and entries"),
+        ("tokens = 20000", "entries = 4", "[keep] needs tokens or share"),
+        ("window = 128000", "window = 0", "at least 1 token"),
+        ("budget_tokens = 1000", "budget_tokens = 99000", "more than a quarter of the window"),
+        ("{ share = 0.80 }", "{ reserve = 128000 }", "reaches the trigger"),
+        ("{ share = 0.80 }", "{ share = 0.0 }", "must be above 0"),
+        ("measure = \"counted\"\nlimit", "measure = \"usage\"\nlimit", "no table [estimate]"),
+    ] {
+        assert!(standard.contains(from), "{from}");
+        check(standard.replace(from, to), &[expect]);
+    }
+    check("extends = \"sven\"\n[keep]\ntokens = 4000\n".to_owned(), &["exactly one of"]);
+    let ran = sandbox.run(&["replay", &good(), "--profile", "opsl"]);
     assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("treshold") && ran.stderr.contains("line"), "{}", ran.stderr);
-    sandbox.file(
-        "mine.toml",
-        include_str!("../../src/profile/standard.toml").replace("tokens = 20000", "tokens = 127000"),
-    );
-    let ran = sandbox.run(&["replay", &good(), "--profile", "mine.toml"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.stderr.contains("reaches the trigger"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("did you mean `opal`"), "{}", ran.stderr);
 }
 
 #[test]

@@ -14,6 +14,7 @@ mod layers;
 mod logs;
 mod overflow;
 mod planted;
+mod profiles;
 mod reach;
 mod readme;
 mod repeated;
