@@ -51,7 +51,8 @@ end='<!-- profiles: end -->'
 case $mode in
   '') cat "$scratch/table" ;;
   --check)
-    sed -n "/^$begin\$/,/^$end\$/p" METHODOLOGY.md | sed '1d;$d' > "$scratch/written"
+    awk -v begin="$begin" -v end="$end" '$0 == end { on = 0 } on { print } $0 == begin { on = 1 }' \
+      METHODOLOGY.md > "$scratch/written"
     diff -u "$scratch/written" "$scratch/table" || {
       echo "the table of profiles in METHODOLOGY.md is not that of this build; scripts/profiles.sh BINARY --accept" >&2
       exit 1

@@ -167,7 +167,7 @@ impl Operations {
             };
             match arguments.get(&rules.argument) {
                 Some(Value::String(path)) if rules.any_value || !path.is_empty() => {
-                    self.add(op, path.clone())
+                    self.add(op, path.clone());
                 }
                 None | Some(Value::Null | Value::Bool(false) | Value::String(_)) => {}
                 Some(other) if rules.any_value => self.add(op, other.to_string()),

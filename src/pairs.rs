@@ -100,7 +100,7 @@ pub fn answered<'a>(entries: Vec<Entry<'a>>, rules: &PairRules) -> Vec<Entry<'a>
 pub fn repaired<'a>(entries: Vec<Entry<'a>>, rules: &PairRules) -> Vec<Entry<'a>> {
     let mut entries = entries;
     if rules.regroup {
-        entries = regrouped(entries, rules.placeholder.as_deref().unwrap_or_default());
+        entries = regrouped(&entries, rules.placeholder.as_deref().unwrap_or_default());
     }
     if rules.trailing_calls == Fate::Drop {
         while entries.last().is_some_and(|entry| entry.role == Role::Assistant && has_calls(entry)) {
@@ -126,7 +126,7 @@ fn has_calls(entry: &Entry<'_>) -> bool {
 }
 
 /// Results behind the message of their calls. A result before its call does not count for it.
-fn regrouped<'a>(entries: Vec<Entry<'a>>, placeholder: &str) -> Vec<Entry<'a>> {
+fn regrouped<'a>(entries: &[Entry<'a>], placeholder: &str) -> Vec<Entry<'a>> {
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(entries.len());
     let mut used: HashSet<String> = HashSet::new();
     for (at, entry) in entries.iter().enumerate() {
@@ -188,7 +188,7 @@ fn drop_surplus(entries: &mut [Entry<'_>]) {
         let results: Vec<&str> = rest
             .iter()
             .take_while(|entry| entry.role == Role::Tool)
-            .flat_map(|entry| entry.results())
+            .flat_map(Entry::results)
             .map(|result| result.call_id.as_deref().unwrap_or_default())
             .collect();
         if results.len() >= entry.calls().count() {

@@ -29,5 +29,7 @@ fn list() -> String {
     };
     let rows: Vec<(&str, String)> = Profile::names().map(described).collect();
     let width = rows.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    rows.iter().map(|(name, description)| format!("{name:width$}  {description}\n")).collect()
+    let lines: Vec<String> =
+        rows.iter().map(|(name, description)| format!("{name:width$}  {description}")).collect();
+    lines.join("\n") + "\n"
 }

@@ -45,7 +45,7 @@ impl Ground {
         let mut estimated = 0;
         ground.estimates.push(estimated);
         for entry in entries(transcript, profile.messages) {
-            let message = entry.source.map_or(0, |at| at.get());
+            let message = entry.source.map_or(0, crate::transcript::MessageIdx::get);
             let estimate =
                 profile.estimate.as_ref().map_or(0, |rules| entry_tokens(&entry, rules).unwrap_or(0));
             let first = ground.source.last() != Some(&message);

@@ -62,7 +62,6 @@ fn mended_profiles_break_no_rule_on_the_fixtures() {
 }
 
 #[test]
-#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn mended_profiles_break_no_rule_on_the_corpus() {
     let root = std::env::var_os("COMPACTOR_CORPUS")
         .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("../shared/corpus"), PathBuf::from);
