@@ -383,3 +383,6 @@ pub fn turn_start(marks: &[Mark], cut: usize, rules: &TurnRules) -> Option<usize
         .iter()
         .rposition(|mark| rules.starts.iter().any(|landing| landing.takes(*mark)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -201,3 +201,6 @@ fn drop_surplus(entries: &mut [Entry<'_>]) {
         });
     }
 }
+
+#[cfg(test)]
+mod tests;

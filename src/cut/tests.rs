@@ -1,0 +1,221 @@
+//! The cut rules of the modelled systems, row by row: what the systems' own tests and published rules say.
+
+use super::{CutRules, Mark, TurnRules, split};
+use crate::harness::{Kind, Role};
+use crate::profile::Profile;
+
+/// Entries in short: `U400` a user message of so many characters, `A` assistant, `T` result, `C` call, `B` shell command,
+/// `X` custom message, `S` branch summary entry, `Q` custom message entry, `m` a meta entry. `3*[U4 A4]` repeats.
+fn marks(notation: &str, profile: &str) -> Vec<Mark> {
+    let rules = rules(profile).0;
+    let mut words: Vec<String> = Vec::new();
+    let mut rest = notation;
+    while let Some(word) = rest.split_whitespace().next() {
+        let start = word.as_ptr() as usize - rest.as_ptr() as usize;
+        if let Some((count, _)) = word.split_once("*[") {
+            let inner = rest.split_once('[').expect("a block").1;
+            let (block, behind) = inner.split_once(']').expect("its end");
+            for _ in 0..count.parse::<usize>().expect("a number") {
+                words.extend(block.split_whitespace().map(str::to_owned));
+            }
+            rest = behind;
+        } else {
+            words.push(word.to_owned());
+            rest = rest.get(start + word.len()..).unwrap_or("");
+        }
+    }
+    words
+        .iter()
+        .map(|word| {
+            let (kind, number) = word.split_at(1);
+            let chars: u64 = number.parse().unwrap_or(0);
+            let (kind, role) = match kind {
+                "U" => (Kind::Message, Role::User),
+                "A" | "C" => (Kind::Message, Role::Assistant),
+                "T" => (Kind::Message, Role::Tool),
+                "B" => (Kind::Message, Role::Shell),
+                "X" => (Kind::Message, Role::Custom),
+                "S" => (Kind::Branch, Role::Branch),
+                "Q" => (Kind::CustomMessage, Role::Custom),
+                "m" => (Kind::Meta, Role::Unknown),
+                other => panic!("no kind {other}"),
+            };
+            let size = match (profile, rules.measure) {
+                ("opal", _) => chars + rules.per_entry,
+                ("operator-use", _) => (chars / 4).max(1),
+                // Messages of Lis are given in tokens.
+                ("lis", _) => chars,
+                (_, super::Measure::Entries) => 1,
+                _ => chars.div_ceil(4),
+            };
+            let tool = word.starts_with(['T', 'C']);
+            Mark { kind, role, tool, safe: true, request: role == Role::User, size }
+        })
+        .collect()
+}
+
+fn rules(profile: &str) -> (CutRules, TurnRules) {
+    let profile = Profile::named(profile).expect("an embedded profile").expect("valid");
+    (profile.cut, profile.turn)
+}
+
+/// Rows of entries, size of the tail, cut, and the start of the turn that it splits.
+#[track_caller]
+fn check_cuts(profile: &str, force: bool, rows: &[(&str, u64, Option<usize>, Option<usize>)]) {
+    let (cut, turn) = rules(profile);
+    for (notation, keep, place, start) in rows {
+        let marks = marks(notation, profile);
+        let found = cut.place(&marks, *keep, force);
+        assert_eq!(found, *place, "{profile} keep {keep}: {notation}");
+        let split = found.and_then(|found| split(&marks, found, &turn));
+        assert_eq!(split, *start, "{profile} keep {keep}, split: {notation}");
+    }
+}
+
+#[test]
+fn opal_takes_the_next_user_message_or_whatever_stands_there() {
+    check_cuts(
+        "opal",
+        false,
+        &[
+            ("U5 A5", 100, None, None),
+            ("10*[U206]", 200, Some(6), None),
+            ("6*[U211 A208]", 200, Some(8), None),
+            ("6*[U211 A208]", 300, Some(6), None),
+            ("6*[U311 A308]", 300, Some(8), None),
+            ("U5 A5 U5", 100_000, None, None),
+            ("", 100, None, None),
+            // The tail is full at the first entry: nothing leaves.
+            ("U5", 1, Some(0), None),
+            ("3*[U211 A208]", 0, Some(5), None),
+            // One long turn: the cut falls on a result, and the turn is split.
+            ("U209 A210 U19 20*[A206 T206]", 500, Some(34), Some(2)),
+        ],
+    );
+}
+
+#[test]
+fn opal_keeps_two_messages_where_it_is_forced() {
+    check_cuts(
+        "opal",
+        true,
+        &[
+            ("U5 A5 U5 A5 U5", 100_000, Some(3), None),
+            ("U5 A5 U5 A5", 100_000, Some(2), None),
+            ("U5 A5 U5", 100_000, Some(1), None),
+            ("U5 A5", 100_000, None, None),
+        ],
+    );
+}
+
+const E1: &str = "U400 A400 T4000 A400 U400 A400";
+
+#[test]
+fn pi_cuts_at_messages_that_are_no_results() {
+    for profile in ["pi", "pi-0.73", "operator-use"] {
+        check_cuts(
+            profile,
+            false,
+            &[
+                (E1, 100, Some(5), Some(4)),
+                (E1, 101, Some(4), None),
+                (E1, 200, Some(4), None),
+                (E1, 201, Some(3), Some(0)),
+                (E1, 1_300, Some(3), Some(0)),
+                (E1, 5_000, Some(0), None),
+                ("A400 T400 A400 T400 A400", 150, Some(4), None),
+                // A label before a kept user message makes the clean cut one inside a turn.
+                ("U400 A400 m U400 A400", 150, Some(2), Some(0)),
+                ("A400", 1_000, Some(0), None),
+            ],
+        );
+    }
+}
+
+#[test]
+fn versions_of_pi_differ_where_nothing_may_be_cut_behind_a_large_result() {
+    let row = "U40 A40 T40000";
+    check_cuts("pi-0.73", false, &[(row, 1_000, Some(0), None)]);
+    check_cuts("operator-use", false, &[(row, 1_000, Some(0), None)]);
+    check_cuts("pi", false, &[(row, 1_000, Some(1), Some(0))]);
+    // Shell commands, branches and custom entries begin a turn in 1.6; before, a cut there counted as a split of nothing.
+    check_cuts("pi", false, &[("U400 A400 B400 A400", 150, Some(2), None)]);
+    check_cuts("pi-0.73", false, &[("U400 A400 B400 A400", 150, Some(2), Some(2))]);
+}
+
+#[test]
+fn lis_drops_the_message_that_is_too_much_and_all_before_it() {
+    check_cuts(
+        "lis",
+        false,
+        &[
+            ("U1000 A1500 U2000 A1000 U900", 4_000, Some(2), None),
+            ("U2000 A2000 U2000", 4_000, Some(1), None),
+            ("U100 A100", 4_000, Some(1), None),
+            ("U100 A9000", 4_000, Some(2), None),
+            ("", 4_000, None, None),
+        ],
+    );
+}
+
+#[test]
+fn sven_goes_back_to_a_message_that_is_no_tool() {
+    check_cuts(
+        "sven",
+        false,
+        &[
+            ("U A C T", 2, Some(4), None),
+            ("U A U C T A", 2, Some(2), None),
+            ("U A C C T T", 2, Some(1), None),
+            ("U 6*[A C T]", 6, Some(13), None),
+            ("U A U A U A", 2, Some(4), None),
+            ("U A U A", 0, Some(4), None),
+            // Calls and results back to the first message: all stays, which is no cut at all.
+            ("U 8*[C T]", 6, Some(0), None),
+            ("A 8*[C T]", 6, Some(0), None),
+        ],
+    );
+}
+
+#[test]
+fn an_emergency_of_sven_goes_forward_to_a_message_that_is_no_tool() {
+    let profile = Profile::named("sven").expect("an embedded profile").expect("valid");
+    let emergency = profile.emergency.expect("sven has emergencies");
+    for (notation, keep, place) in [
+        ("U A U C T A", 2, 5),
+        ("U A C C T T", 2, 6),
+        ("U 8*[C T]", 6, 17),
+        ("U 6*[A C T]", 6, 13),
+        ("U A U A", 0, 4),
+        ("U A U A", 100, 0),
+        ("C T C T U", 100, 4),
+        ("", 6, 0),
+    ] {
+        assert_eq!(emergency.cut.place(&marks(notation, "sven"), keep, false), Some(place), "{notation}");
+    }
+}
+
+#[test]
+fn the_default_keeps_the_most_units_that_fit_and_the_newest_at_least() {
+    let (cut, _) = rules("standard");
+    // Messages of ten tokens each; a cut may fall before those marked.
+    let check = |safe: &[usize], keep: u64, expect: Option<usize>| {
+        let marks: Vec<Mark> = (0..6)
+            .map(|at| Mark {
+                kind: Kind::Message,
+                role: Role::User,
+                tool: false,
+                safe: safe.contains(&at),
+                request: false,
+                size: 10,
+            })
+            .collect();
+        assert_eq!(cut.place(&marks, keep, false).filter(|cut| *cut > 0), expect, "{safe:?} keep {keep}");
+    };
+    check(&[0, 1, 2, 3, 4, 5], 30, Some(3));
+    check(&[0, 2, 4], 30, Some(4));
+    check(&[0, 2], 30, Some(2));
+    check(&[0], 30, None);
+    check(&[0, 1, 2, 3, 4, 5], 1_000, Some(1));
+    check(&[0, 5], 5, Some(5));
+}
