@@ -7,6 +7,7 @@ use crate::facts::{FactId, FactSet, Found, Match};
 use crate::ingest::Ingested;
 use crate::matching::index::is_heading;
 use crate::matching::units;
+use crate::profile::Profile;
 use crate::replay::recorded::recorded;
 use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay, effects, replay};
 use crate::results::shown::{Place, Shown, ShownFact, ShownStale};
@@ -175,6 +176,7 @@ fn outline(
     };
     let used = trace.told();
     let amounts = target.map(|target| target.planner.amounts(target.window));
+    let keep = amounts.as_ref().map_or(0, |amounts| amounts.keep);
     Shown {
         session: transcript.id.clone(),
         source: source.source.to_owned(),
@@ -190,7 +192,7 @@ fn outline(
         trigger_tokens: frame.trigger,
         cut: place(trace.cut.cut),
         keep_tokens: amounts.as_ref().map(|amounts| amounts.keep),
-        why: why(transcript, trace, frame, amounts.map(|amounts| amounts.keep), result.overhead),
+        why: why(transcript, trace, frame, target.map(|target| (target.profile, keep)), result.overhead),
         turn_start: trace.cut.turn_start.map(place),
         pinned: trace.cut.pinned.map(|(at, _)| place(at)),
         tokens_before: trace.tokens_before,
@@ -207,11 +209,11 @@ fn why(
     transcript: &Transcript,
     trace: &CycleTrace,
     frame: &Frame<'_>,
-    keep: Option<u64>,
+    policy: Option<(&Profile, u64)>,
     overhead: u64,
 ) -> String {
     let tail = trace.cut.trigger - trace.cut.cut.min(trace.cut.trigger);
-    let (Some(trigger), Some(keep)) = (frame.trigger, keep) else {
+    let (Some(trigger), Some((profile, keep))) = (frame.trigger, policy) else {
         let is_kept = |entry: &&Entry| matches!(entry, Entry::Kept(at) if !is_system(transcript, *at));
         let kept = trace.context.entries.iter().filter(is_kept).count();
         return format!("the log holds this compaction; messages that stayed verbatim: {kept}");
@@ -222,11 +224,21 @@ fn why(
     if trace.cut.cut <= trace.cut.from {
         return "nothing can leave: one unit alone fills what may stay, or by the sizes of the policy all of it may".to_owned();
     }
-    let mut why = format!(
-        "{} tokens and {overhead} of overhead reach the trigger of {trigger}; from here on {tail} messages are the longest \
-         tail of whole units within {keep} tokens",
-        trace.tokens_before
-    );
+    let counted = profile.trigger.measure == crate::estimate::Measure::Counted;
+    let mut why = format!("{} tokens and {overhead} of overhead", trace.tokens_before);
+    why += &if counted {
+        format!(" reach the trigger of {trigger}")
+    } else {
+        format!(" are enough by the policy's own measure, of which {trigger} would be")
+    };
+    why += &if trace.cut.drop {
+        format!("; the policy gives up on a summary, {tail} messages stay")
+    } else if profile.cut.measure == crate::cut::Measure::Counted {
+        format!("; from here on {tail} messages are the longest tail of whole units within {keep} tokens")
+    } else {
+        let unit = if profile.keep.entries.is_some() { "of its messages" } else { "tokens" };
+        format!("; by its rule for a tail of {keep} {unit} it keeps {tail} messages of the log")
+    };
     if trace.cut.unfit {
         why += ", and even so larger than the window";
     }
