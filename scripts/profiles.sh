@@ -15,16 +15,17 @@ list=$(for name in $names; do printf '%s,' "$name"; [ "$name" = standard ] || pr
 # Numbers by the names of their columns: the schema may grow.
 table() {
   awk -F, '
+    function is(cell) { return cell == "true" || cell + 0 > 0 }
     function percent(text) { return text == "" ? "n/a" : sprintf("%.1f %%", 100 * text) }
     FILENAME == ARGV[1] && FNR == 1 { for (i = 1; i <= NF; i++) c[$i] = i; next }
     FILENAME == ARGV[1] {
       key = $(c["profile"]) SUBSEP $(c["strategy"])
       cycles[key]++
-      tokens[key] += $(c["tokens_summary"])
+      if ($(c["tokens_summary"]) > 0) { written[key]++; tokens[key] += $(c["tokens_summary"]) }
       used = $(c["strategy_used"])
       if (used != $(c["strategy"])) other[key]++
       orphans[key] += $(c["orphan_results"]) + $(c["orphan_calls"])
-      broken[key] += ($(c["duplicate_results"]) > 0) + ($(c["empty_blocks"]) > 0) + $(c["no_user_message"]) + $(c["summary_after_tail"]) + $(c["over_budget"])
+      broken[key] += is($(c["duplicate_results"])) + is($(c["empty_blocks"])) + is($(c["no_user_message"])) + is($(c["summary_after_tail"])) + is($(c["over_budget"])) + is($(c["stuck"]))
       next
     }
     FNR == 1 { for (i = 1; i <= NF; i++) s[$i] = i
@@ -38,7 +39,7 @@ table() {
       if ($(s["profile"]) ~ /[+]fixes$/ && $(s["strategy"]) != "structured") next
       printf "| %s | %s | %d | %s | %s | %s | %s | %d | %d | %d | %d |\n", $(s["profile"]), $(s["strategy"]), cycles[key],
         percent($(s["files_modified"])), percent($(s["structural_survival"])), percent($(s["lexical_survival"])),
-        percent($(s["needed_survival"])), tokens[key] / cycles[key], other[key], orphans[key], broken[key]
+        percent($(s["needed_survival"])), written[key] ? tokens[key] / written[key] : 0, other[key], orphans[key], broken[key]
     }' "$scratch/run/cycles_plain.csv" "$scratch/run/summary.csv"
 }
 # Fields with commas are quoted: none of those that are read has one, but they move the others.

@@ -342,7 +342,7 @@ impl Profile {
         let own: Table = text.parse().map_err(|error: toml::de::Error| fail(plain(&error)))?;
         let profile: Self = if own.contains_key("extends") {
             let table = extended(own, DEPTH).map_err(fail)?;
-            table.try_into().map_err(|error: toml::de::Error| fail(located(error.message(), text)))?
+            table.try_into().map_err(|error: toml::de::Error| fail(located(&plain(&error), text)))?
         } else {
             toml::from_str(text).map_err(|error| fail(suggested(&plain(&error))))?
         };
@@ -525,8 +525,8 @@ fn extended(mut own: Table, depth: usize) -> Result<Table, String> {
 fn merge(base: &mut Table, own: Table) {
     for (key, value) in own {
         match (base.get_mut(&key), value) {
-            // A table of one key is a choice: the new one takes the place of the old.
-            (Some(Value::Table(old)), Value::Table(new)) if old.len() > 1 || !matches!(&*key, "limit") => {
+            // These tables are a choice of one key: the new one takes the place of the old.
+            (Some(Value::Table(old)), Value::Table(new)) if !matches!(&*key, "limit" | "keep") => {
                 merge(old, new);
             }
             (_, value) => {

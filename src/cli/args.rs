@@ -53,7 +53,7 @@ pub enum Verb {
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = OVERFLOW_ABOUT)]
     Overflow(OverflowArgs),
-    /// List the embedded compaction policies, or print one with every key
+    /// List the embedded compaction policies, or print one
     #[command(long_about = PROFILES_ABOUT)]
     Profiles(ProfilesArgs),
 }
@@ -237,7 +237,7 @@ With the settings of a replay the cycle is that of the replay. Facts that were l
 the line of the log where it was born, and the line of the summary where it stands.";
 
 const PROFILES_ABOUT: &str = "\
-List the embedded compaction policies, or print one with every key
+List the embedded compaction policies, or print one
 
 Examples:
   compactor profiles

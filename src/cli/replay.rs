@@ -68,8 +68,7 @@ fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
 /// An embedded profile by name, or one from a file.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the profiles that a user names")]
 pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
-    let hint =
-        "`compactor profiles` lists the embedded ones, `compactor profiles show NAME` prints every key";
+    let hint = "`compactor profiles` lists the embedded ones, `compactor profiles show NAME` prints one";
     if let Some(embedded) = Profile::named(name) {
         return embedded.map_err(|error| Failure::new(error.to_string(), hint));
     }

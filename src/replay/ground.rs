@@ -4,7 +4,7 @@
 
 use super::units::Units;
 use crate::cut::{Mark, Measure as CutMeasure};
-use crate::estimate::{Check, Moment, entry_tokens, texts_tokens};
+use crate::estimate::{Check, EstimateRules, Moment, entry_tokens, texts_tokens};
 use crate::harness::{Kind, Systems, entries};
 use crate::profile::{Fix, Profile};
 use crate::tokens::TokenIndex;
@@ -42,12 +42,13 @@ impl Ground {
             checkpoints: checkpoints(profile.trigger.check, transcript),
             schema: 0,
         };
+        // What a reply is to the system by its report, it is here by its count: usage is simulated throughout.
+        let estimates = profile.estimate.clone().map(|rules| EstimateRules { reported: false, ..rules });
         let mut estimated = 0;
         ground.estimates.push(estimated);
         for entry in entries(transcript, profile.messages) {
             let message = entry.source.map_or(0, crate::transcript::MessageIdx::get);
-            let estimate =
-                profile.estimate.as_ref().map_or(0, |rules| entry_tokens(&entry, rules).unwrap_or(0));
+            let estimate = estimates.as_ref().map_or(0, |rules| entry_tokens(&entry, rules).unwrap_or(0));
             let first = ground.source.last() != Some(&message);
             let size = match profile.cut.measure {
                 CutMeasure::Counted if first => tokens.range(message..message + 1),

@@ -371,7 +371,7 @@ fn rules(row: &SummaryRow) -> Option<String> {
 
 fn odd_cycles(row: &SummaryRow) -> Option<String> {
     named(&[
-        (row.unfit, "cycle with a piece larger than the window (unfit)"),
+        (row.unfit, "cycle without a place to cut or with a piece larger than the window (unfit)"),
         (row.late_triggers, "cycle past the window before its trigger"),
     ])
 }
