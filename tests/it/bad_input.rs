@@ -160,7 +160,8 @@ fn a_profile_with_a_mistake_is_refused_with_line_and_reason() {
         assert!(standard.contains(from), "{from}");
         check(standard.replace(from, to), &[expect]);
     }
-    check("extends = \"sven\"\n[keep]\ntokens = 4000\n".to_owned(), &["exactly one of"]);
+    check("extends = \"sven\"\n[keep]\ntokens = 4000\n".to_owned(), &["[keep] needs entries"]);
+    check("extends = \"pi\"\n[keep]\ntokens = -1\n".to_owned(), &["invalid value", "keep.tokens"]);
     let ran = sandbox.run(&["replay", &good(), "--profile", "opsl"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("did you mean `opal`"), "{}", ran.stderr);
