@@ -59,6 +59,7 @@ fn stages(criterion: &mut Criterion) {
             for trace in &result.cycles {
                 black_box(scorer.score(&Cycle {
                     context: &trace.context,
+                    held: transcript,
                     prefix_end: MessageIdx::new(trace.cut.trigger),
                     compacted_end: MessageIdx::new(trace.cut.cut),
                     metadata: None,

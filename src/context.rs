@@ -5,10 +5,11 @@
 
 use crate::tokens::Tokenizer;
 use crate::transcript::{MessageIdx, Part, Role, Transcript};
+use rustc_hash::FxHashMap;
 use std::borrow::Cow;
 
 /// Stands for the text of a result that has none.
-const NO_OUTPUT: &str = "(no output)";
+pub const NO_OUTPUT: &str = "(no output)";
 
 /// Stands for the text of a result that holds only images.
 const ONLY_IMAGES: &str = "(image)";
@@ -46,6 +47,8 @@ pub struct Context {
     pub now: MessageIdx,
     /// Results whose call is not in the context are taken out when a request is made.
     pub drops_orphans: bool,
+    /// What stands in a request in place of results, by the position of their links.
+    pub pruned: FxHashMap<usize, String>,
 }
 
 /// A message of a request.
@@ -124,7 +127,7 @@ impl Context {
 
     /// Serializes one kept message and, where calls of it have no answer so far, their placeholder results.
     fn push_kept<'a>(
-        &self,
+        &'a self,
         transcript: &'a Transcript,
         index: MessageIdx,
         last: bool,
@@ -156,10 +159,11 @@ impl Context {
                     if self.drops_orphans && !self.holds_call(transcript, link) {
                         continue;
                     }
-                    let text = match (result.text.trim().is_empty(), result.images) {
-                        (false, _) => result.text.as_str(),
-                        (true, 0) => NO_OUTPUT,
-                        (true, _) => ONLY_IMAGES,
+                    let text = match (self.pruned.get(&link), result.text.trim().is_empty(), result.images) {
+                        (Some(pruned), ..) => pruned.as_str(),
+                        (None, false, _) => result.text.as_str(),
+                        (None, true, 0) => NO_OUTPUT,
+                        (None, true, _) => ONLY_IMAGES,
                     };
                     blocks.push(Block::Result { link, text: Cow::Borrowed(text) });
                 }
@@ -177,6 +181,18 @@ impl Context {
 }
 
 impl Context {
+    /// The session that it is a view of, with what stands in place of pruned results.
+    pub fn pruned_of(&self, transcript: &Transcript) -> Transcript {
+        let mut out = transcript.clone();
+        for (link, text) in &self.pruned {
+            let place = transcript.links.get(*link).and_then(|link| link.result);
+            if let Some(Part::Result(result)) = place.and_then(|at| out.part_mut(at)) {
+                result.text.clone_from(text);
+            }
+        }
+        out
+    }
+
     /// Does it hold the call of a link?
     fn holds_call(&self, transcript: &Transcript, link: usize) -> bool {
         let call = transcript.links.get(link).map(|link| link.call.message);

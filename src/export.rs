@@ -18,7 +18,9 @@ pub(crate) mod tests;
 use crate::context::{Context, Entry};
 use crate::ingest::{Format, Ingested};
 use crate::profile::Profile;
-use crate::replay::{Mode, Plan, Prepared, ScheduleMode, effects, replay};
+use crate::replay::pruning::Stretch;
+use crate::replay::stage::Stage;
+use crate::replay::{Mode, Plan, Prepared, ScheduleMode, effects, kinds, replay};
 use crate::results::compacted::CompactReport;
 use crate::run::{WindowChoice, WindowSource, Windows, auto_window};
 use crate::strategy::Strategy;
@@ -179,9 +181,9 @@ pub fn compact(
     settings: &CompactSettings,
     summarizer: &dyn Summarizer,
 ) -> Result<Compacted, Unchanged> {
-    let transcript = prepared.view.transcript;
+    let transcript = prepared.transcript;
     let messages = transcript.messages.len();
-    let session = prepared.view.tokens.total();
+    let session = prepared.tokens.total();
     let planner = prepared.planner(&settings.profile, settings.summary_tokens);
     let (mut window, mut source, limit) = match &settings.windows {
         Windows::Cycles(cycles) => (planner.window_for(*cycles), WindowSource::Cycles, *cycles),
@@ -216,7 +218,13 @@ pub fn compact(
     let mut context = last.context.clone();
     context.entries.extend((last.cut.trigger..messages).map(|at| Entry::Kept(MessageIdx::new(at))));
     context.now = MessageIdx::new(messages);
-    let tokens_after = last.tokens_after + prepared.view.tokens.range(last.cut.trigger..messages);
+    let made = result.cycles.iter().rev().find(|trace| trace.cut.cut > trace.cut.from);
+    let since = made.map_or(0, |trace| trace.cut.trigger);
+    let stretch = Stretch { tail: last.cut.cut.max(last.cut.from), since };
+    let tail = |end| planner.tail(stretch, end, &schedule.amounts);
+    let tokens_after = (last.tokens_after + tail(messages)).saturating_sub(tail(last.cut.trigger));
+    let pruned = planner.pruned(stretch, messages, &schedule.amounts);
+    context.pruned = pruned.map(|(at, text)| (at, text.to_owned())).collect();
     if tokens_after >= session {
         return Err(Unchanged::NoGain(session, tokens_after));
     }
@@ -269,6 +277,8 @@ struct Done<'a> {
     /// Name of its files, without extension.
     base: String,
     transcript: &'a Transcript,
+    /// The session as requests of the policy carry it, with results cut short or cleared.
+    held: Option<Transcript>,
     compacted: Compacted,
     report: CompactReport,
 }
@@ -297,7 +307,9 @@ pub fn write_compacted(
         let format = ingested.format.map_or("", Format::name);
         let work = || session(transcript, label, format, settings, summarizer);
         match catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unchanged::Internal)) {
-            Ok((compacted, report)) => done.push(Done { at: *at, base, transcript, compacted, report }),
+            Ok((compacted, report, held)) => {
+                done.push(Done { at: *at, base, transcript, held, compacted, report });
+            }
             Err(unchanged) => written.unchanged.push((transcript.id.clone(), unchanged)),
         }
     }
@@ -328,17 +340,18 @@ pub fn write_compacted(
         return written;
     }
     for mut one in done {
+        let transcript = one.held.as_ref().unwrap_or(one.transcript);
         let (end, text, notes) = match settings.to {
             Target::Openai => {
-                let (document, notes) = openai::document(one.transcript, &one.compacted.context);
+                let (document, notes) = openai::document(transcript, &one.compacted.context);
                 ("openai.json", document, notes)
             }
             Target::Anthropic => {
-                let (document, notes) = anthropic::document(one.transcript, &one.compacted.context);
+                let (document, notes) = anthropic::document(transcript, &one.compacted.context);
                 ("anthropic.json", document, notes)
             }
             Target::Canonical | Target::Same => {
-                let compacted = canonical::compacted(one.transcript, &one.compacted.context);
+                let compacted = canonical::compacted(transcript, &one.compacted.context);
                 ("canonical.jsonl", canonical::document([&compacted]), Vec::new())
             }
         };
@@ -387,13 +400,16 @@ fn session(
     format: &str,
     settings: &CompactSettings,
     summarizer: &dyn Summarizer,
-) -> Result<(Compacted, CompactReport), Unchanged> {
+) -> Result<(Compacted, CompactReport, Option<Transcript>), Unchanged> {
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
-    let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
+    let stage = Stage::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profile);
+    let prepared = Prepared::on(&stage, transcript, &tokens, settings.tokenizer, &effects);
     let compacted = compact(&prepared, settings, summarizer)?;
     let report = report::of(transcript, &tokens, &compacted, settings, (label, format));
-    Ok((compacted, report))
+    // The log's own records stay as they are; everything else is written anew.
+    let held = (settings.to != Target::Same).then(|| compacted.context.pruned_of(prepared.transcript));
+    Ok((compacted, report, held))
 }
 
 /// File name of a path or label; `stdin.jsonl` for standard input.

@@ -13,6 +13,7 @@
 //! shell, `inline` the scripts that shells hand to interpreters.
 
 use crate::paths;
+use serde::Deserialize;
 
 mod arguments;
 mod inline;
@@ -25,7 +26,8 @@ mod todo;
 mod tools;
 
 /// What kind of tool it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum ToolKind {
     /// Reads one or more files.
     Read,

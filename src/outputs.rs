@@ -1,9 +1,11 @@
 //! What a system does to tool results beside compaction: a cap when a result enters the session, pruning when a request
 //! is built.
 
+use crate::fileops::ToolKind;
 use crate::harness::text::{Unit, fill};
 use crate::harness::{Entry, Outcome, Role};
 use crate::profile::{ProfileError, section};
+use crate::transcript::{Part, PartRef, Transcript};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -42,7 +44,8 @@ pub struct CapRules {
     /// How several texts of one result are taken.
     #[serde(default)]
     pub texts: Texts,
-    /// Shapes by tool: the first that names a tool holds, `*` names all. A tool without a shape has no cap.
+    /// Shapes by tool: the first that names a tool holds, else the first of its kind, else the first for all (`*`). A tool
+    /// without a shape has no cap.
     pub shapes: Vec<Shape>,
 }
 
@@ -61,8 +64,11 @@ pub enum Texts {
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
-    /// Names of tools.
+    /// Names of tools; `*` is any.
     pub tools: Vec<String>,
+    /// Kinds of tools that no shape names: those of the logs of other systems.
+    #[serde(default)]
+    pub kinds: Vec<ToolKind>,
     /// What stays.
     pub keep: Keep,
     /// Most lines of the beginning.
@@ -117,6 +123,12 @@ pub struct PruneRules {
     /// Tools whose results `auto` keeps.
     #[serde(default)]
     pub spare_tools: Vec<String>,
+    /// Tools whose results it clears: that decides for them whatever their kind.
+    #[serde(default)]
+    pub clear_tools: Vec<String>,
+    /// Kinds of tools whose results it keeps, for tools that neither list names: those of the logs of other systems.
+    #[serde(default)]
+    pub spare_kinds: Vec<ToolKind>,
     /// Failed results stay.
     #[serde(default)]
     pub spare_errors: bool,
@@ -206,14 +218,68 @@ impl OutputRules {
     }
 }
 
-/// The text of a result as it enters the session.
+impl CapRules {
+    /// The shape of a tool's results.
+    fn shape(&self, tool: &str, kind: ToolKind) -> Option<&Shape> {
+        let named =
+            |wanted: &str| self.shapes.iter().find(|shape| shape.tools.iter().any(|name| name == wanted));
+        named(tool)
+            .or_else(|| self.shapes.iter().find(|shape| shape.kinds.contains(&kind)))
+            .or_else(|| named("*"))
+    }
+}
+
+/// A session with its results as they entered it, and the results that are not as the log has them; `None` where all
+/// are. `kinds` are those of its calls, by position in [`Transcript::links`]. A cut inside a character is moved before
+/// it: the log goes on, so the session did not end there.
+pub fn capped(
+    transcript: &Transcript,
+    kinds: &[ToolKind],
+    rules: &OutputRules,
+) -> Option<(Transcript, Vec<PartRef>)> {
+    rules.cap.as_ref()?;
+    let mut rules = rules.clone();
+    rules.mends.push(OutputMend::CharBoundaryFloor);
+    let mut changed = Vec::new();
+    for (at, link) in transcript.links.iter().enumerate() {
+        let (Some(call), Some(result)) = (transcript.call(link), transcript.result(link)) else { continue };
+        let kind = kinds.get(at).copied().unwrap_or(ToolKind::Other);
+        let Ok(text) = cap_of(&result.text, &call.name, kind, &rules) else { continue };
+        if text != result.text {
+            changed.extend(link.result.map(|part| (part, text.into_owned())));
+        }
+    }
+    if changed.is_empty() {
+        return None;
+    }
+    let mut held = transcript.clone();
+    let mut parts = Vec::with_capacity(changed.len());
+    for (part, text) in changed {
+        if let Some(Part::Result(result)) = held.part_mut(part) {
+            result.text = text;
+            parts.push(part);
+        }
+    }
+    parts.sort_unstable();
+    Some((held, parts))
+}
+
+/// The text of a result as it enters the session, by the name of its tool alone.
 pub fn cap<'t>(text: &'t str, tool: &str, rules: &OutputRules) -> Result<Cow<'t, str>, OutputError> {
+    cap_of(text, tool, ToolKind::Other, rules)
+}
+
+/// The text of a result as it enters the session.
+fn cap_of<'t>(
+    text: &'t str,
+    tool: &str,
+    kind: ToolKind,
+    rules: &OutputRules,
+) -> Result<Cow<'t, str>, OutputError> {
     let Some(caps) = &rules.cap else { return Ok(Cow::Borrowed(text)) };
     let most = caps.tokens.saturating_mul(caps.bytes_per_token);
-    let names = |shape: &&Shape| shape.tools.iter().any(|name| name == tool || name == "*");
-    let Some(shape) = caps.shapes.iter().find(names).filter(|_| most > 0 && text.len() > most) else {
-        return Ok(Cow::Borrowed(text));
-    };
+    let shape = caps.shape(tool, kind).filter(|_| most > 0 && text.len() > most);
+    let Some(shape) = shape else { return Ok(Cow::Borrowed(text)) };
     let over = (text.len() - most).to_string();
     let beginning = || match text.get(..most) {
         Some(head) => Ok(head),
@@ -344,7 +410,8 @@ pub fn prune(entries: &[Entry<'_>], rules: &OutputRules, session: Session<'_>) -
                 && !kept_by_policy(pruning, rules, from, at)
         });
         for (result, outcome) in entry.results().enumerate() {
-            let fate = pruning.map_or(Fate::Stays, |pruning| fate(outcome, pruning, rules));
+            let fate =
+                pruning.map_or(Fate::Stays, |pruning| result_fate(outcome, ToolKind::Other, pruning, rules));
             out.push(Pruned { entry: at, result, fate });
         }
     }
@@ -363,7 +430,7 @@ pub fn keep_from(entries: &[Entry<'_>], rules: &OutputRules, session: Session<'_
         }
         sum = sum.saturating_add(match protect.measure {
             Measure::Tokens => session.tokens.get(at).copied().flatten().unwrap_or(0),
-            Measure::CodePoints => entry.results().map(|result| length(result) as u64).sum(),
+            Measure::CodePoints => size_of(entry),
         });
         if sum > protect.most {
             break;
@@ -385,7 +452,7 @@ fn in_range(pruning: &PruneRules, session: Session<'_>, at: usize) -> bool {
 fn kept_by_policy(pruning: &PruneRules, rules: &OutputRules, from: Option<usize>, at: usize) -> bool {
     match pruning.policy {
         Policy::KeepNone => false,
-        Policy::KeepAll if rules.mends(OutputMend::KeepAllKeeps) || pruning.range == Reach::All => true,
+        Policy::KeepAll if shields_all(pruning, rules) => true,
         Policy::Auto | Policy::KeepAll => from.is_some_and(|from| at >= from),
     }
 }
@@ -394,9 +461,28 @@ fn length(result: &Outcome<'_>) -> usize {
     result.texts.iter().map(|text| Unit::CodePoints.length(text)).sum()
 }
 
-fn fate(result: &Outcome<'_>, pruning: &PruneRules, rules: &OutputRules) -> Fate {
+/// Nothing is ever pruned, whatever its size.
+pub(crate) fn shields_all(pruning: &PruneRules, rules: &OutputRules) -> bool {
+    pruning.policy == Policy::KeepAll
+        && (rules.mends(OutputMend::KeepAllKeeps) || pruning.range == Reach::All)
+}
+
+/// Code points of the results of an entry.
+pub(crate) fn size_of(entry: &Entry<'_>) -> u64 {
+    entry.results().map(|result| length(result) as u64).sum()
+}
+
+/// What becomes of a result that nothing protects.
+pub(crate) fn result_fate(
+    result: &Outcome<'_>,
+    kind: ToolKind,
+    pruning: &PruneRules,
+    rules: &OutputRules,
+) -> Fate {
     let tool = result.name.as_deref();
-    let spared = tool.is_some_and(|tool| pruning.spare_tools.iter().any(|spared| spared == tool));
+    let among = |names: &[String]| tool.is_some_and(|tool| names.iter().any(|name| name == tool));
+    let by_kind = pruning.spare_kinds.contains(&kind) && !among(&pruning.clear_tools);
+    let spared = among(&pruning.spare_tools) || by_kind;
     let size = length(result);
     if (pruning.spare_errors && result.error)
         || (pruning.policy != Policy::KeepNone && spared)

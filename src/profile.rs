@@ -452,6 +452,14 @@ impl Profile {
             trigger: if self.trigger.enabled { limit.least(room) } else { u64::MAX },
             keep,
             budget: budget.unwrap_or(own).min(window / 4),
+            prune_above: self.trigger.prune.map(|prune| scaled(prune.above)),
+            protect: self
+                .outputs
+                .prune
+                .as_ref()
+                .and_then(|pruning| pruning.protect)
+                .filter(|protect| protect.most > 0)
+                .map_or(0, |protect| scaled(protect.most).max(1)),
             pin: (self.pin_limit * window as f64) as u64,
         }
     }
@@ -602,6 +610,10 @@ pub struct Amounts {
     pub keep: u64,
     /// Everything generated fits into this.
     pub budget: u64,
+    /// Results are pruned where they are more than this in all, where size decides.
+    pub prune_above: Option<u64>,
+    /// Size of the newest results that pruning leaves, in its own measure.
+    pub protect: u64,
     /// Largest pinned request.
     pub pin: u64,
 }

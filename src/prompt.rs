@@ -94,6 +94,8 @@ pub struct Form {
     pub missing: String,
     /// Content counts as missing always.
     pub hidden: bool,
+    /// Text beside calls counts as missing.
+    pub hidden_by_calls: bool,
     /// When nothing at all is written.
     pub skip: Skip,
     /// Limit of the joined text.
@@ -246,7 +248,8 @@ pub fn frame(conversation: &str, previous: Option<&str>, part: Part, rules: &Pro
 fn text(entry: &Entry<'_>, rules: &PromptRules) -> Option<String> {
     let form = rules.form(entry.role)?;
     let mut pieces: Vec<Cow<'_, str>> = Vec::new();
-    for block in entry.blocks.iter().filter(|_| !form.hidden) {
+    let hidden = form.hidden || (form.hidden_by_calls && entry.calls().next().is_some());
+    for block in entry.blocks.iter().filter(|_| !hidden) {
         match block {
             Block::Text(text) => pieces.push(Cow::Borrowed(text)),
             Block::Result(result) => pieces.push(join(&result.texts, &form.join)),
@@ -340,6 +343,9 @@ fn shell(entry: &Entry<'_>, rules: &PromptRules) -> Option<String> {
     }
     Some(out)
 }
+
+mod shown;
+pub use shown::shown;
 
 #[cfg(test)]
 mod tests;

@@ -5,9 +5,9 @@
 
 use crate::compaction::{Footer, Form};
 use crate::context::{Context, Entry, clip};
-use crate::fileops::{CallEffect, of_call};
+use crate::fileops::{CallEffect, ToolKind, of_call};
 use crate::pairs::Orphans;
-use crate::profile::{Fix, Profile};
+use crate::profile::{Amounts, Fix, Profile};
 use crate::strategy::{Generated, Strategy, TextRules, generate};
 use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
@@ -15,16 +15,24 @@ use crate::transcript::{MessageIdx, Role, Transcript};
 
 pub mod ground;
 pub mod ledger;
+pub mod pruning;
 pub mod recorded;
 pub mod schedule;
+pub mod stage;
 pub mod units;
 
 use ledger::Ledger;
+use pruning::Stretch;
 pub use schedule::{Cut, Held, OverheadSource, Planner, Schedule, Terrain};
+use stage::Stage;
 
 /// A session with everything that is computed once.
 #[derive(Debug)]
 pub struct Prepared<'a> {
+    /// The session as its harness holds it: contexts are views of it.
+    pub transcript: &'a Transcript,
+    /// Its token counts.
+    pub tokens: &'a TokenIndex,
     /// The session as a summarizer sees it.
     pub view: SessionView<'a>,
     /// What each call does to files, by position in `transcript.links`.
@@ -51,25 +59,50 @@ pub fn effects(transcript: &Transcript) -> Vec<CallEffect> {
         .collect()
 }
 
+/// Kind of tool of every call, by position in `transcript.links`.
+pub fn kinds(effects: &[CallEffect]) -> Vec<ToolKind> {
+    effects.iter().map(|effect| effect.kind).collect()
+}
+
 impl<'a> Prepared<'a> {
-    /// Prepares a session.
+    /// Prepares a session as the log has it.
     pub fn new(
         transcript: &'a Transcript,
         tokens: &'a TokenIndex,
         tokenizer: Tokenizer,
         effects: &'a [CallEffect],
     ) -> Self {
+        Self::seen_as(transcript, transcript, tokens, tokenizer, effects)
+    }
+
+    /// Prepares a session as the rules of a profile make it.
+    pub fn on(
+        stage: &'a Stage,
+        transcript: &'a Transcript,
+        tokens: &'a TokenIndex,
+        tokenizer: Tokenizer,
+        effects: &'a [CallEffect],
+    ) -> Self {
+        let (held, tokens) = stage.held(transcript, tokens);
+        Self::seen_as(held, stage.seen(transcript), tokens, tokenizer, effects)
+    }
+
+    fn seen_as(
+        transcript: &'a Transcript,
+        seen: &'a Transcript,
+        tokens: &'a TokenIndex,
+        tokenizer: Tokenizer,
+        effects: &'a [CallEffect],
+    ) -> Self {
         let schema_tokens = transcript.tool_schema.as_deref().map(|text| tokenizer.count(text));
         let terrain = Terrain::new(transcript, tokens, schema_tokens);
-        let kinds = effects.iter().map(|effect| effect.kind).collect();
-        let counter = Counter::new(tokenizer);
-        let view = SessionView::new(transcript, tokens, counter, kinds);
-        Self { view, effects, terrain, cwd: transcript.main_cwd() }
+        let view = SessionView::new(seen, Counter::new(tokenizer), kinds(effects));
+        Self { transcript, tokens, view, effects, terrain, cwd: transcript.main_cwd() }
     }
 
     /// A planner for this session under one profile.
     pub fn planner<'p>(&'p self, profile: &'p Profile, budget: Option<u64>) -> Planner<'p> {
-        Planner::new(self.view.transcript, &self.terrain, self.view.tokens, profile, budget)
+        Planner::new(self, profile, budget)
     }
 }
 
@@ -212,15 +245,14 @@ pub fn replay(
             run.cycle(cut.clone());
         }
     }
-    let amounts = planner.amounts(plan.window);
     let (overhead, overhead_source) = planner.overhead();
-    let mut cost = run.cost(run.tail, run.sent, prepared.view.transcript.messages.len());
+    let mut cost = run.cost(run.tail, run.sent, prepared.transcript.messages.len());
     for trace in &run.cycles {
         cost += trace.cost;
     }
     Replay {
         window: plan.window,
-        budget: Some(amounts.budget),
+        budget: Some(run.amounts.budget),
         overhead,
         overhead_source,
         cycles: run.cycles,
@@ -233,6 +265,7 @@ pub fn replay(
 struct Runner<'a> {
     prepared: &'a Prepared<'a>,
     planner: &'a Planner<'a>,
+    amounts: Amounts,
     plan: Plan<'a>,
     summarizer: &'a dyn Summarizer,
     ledger: Ledger,
@@ -242,6 +275,8 @@ struct Runner<'a> {
     /// First message of the tail, and the first message whose request is not yet in a cost.
     tail: usize,
     sent: usize,
+    /// The newest compaction was made before this message; 0: there was none.
+    since: usize,
     cycles: Vec<CycleTrace>,
 }
 
@@ -255,6 +290,7 @@ impl<'a> Runner<'a> {
         Self {
             prepared,
             planner,
+            amounts: planner.amounts(plan.window),
             plan,
             summarizer,
             ledger: Ledger::default(),
@@ -262,6 +298,7 @@ impl<'a> Runner<'a> {
             pinned: None,
             tail: 0,
             sent: 0,
+            since: 0,
             cycles: Vec::new(),
         }
     }
@@ -279,7 +316,8 @@ impl<'a> Runner<'a> {
     /// Tokens of the context whose tail begins at `tail`, at message `end`.
     fn content(&self, tail: usize, end: usize) -> u64 {
         let pinned = self.pinned.map_or(0, |(_, tokens)| tokens);
-        self.planner.content(self.summary_tokens(), pinned, tail, end)
+        let stretch = Stretch { tail, since: self.since };
+        self.planner.content(self.summary_tokens(), pinned, stretch, end, &self.amounts)
     }
 
     /// Cost of the requests before messages `from..to`, with the tail beginning at `tail`.
@@ -304,7 +342,7 @@ impl<'a> Runner<'a> {
 
     /// Runs one compaction.
     fn cycle(&mut self, cut: Cut) {
-        let transcript = self.prepared.view.transcript;
+        let transcript = self.prepared.transcript;
         // The control never compacts: its context is everything before the trigger.
         let control = self.plan.strategy == Strategy::None;
         let before = if control { self.content(0, cut.trigger) } else { self.content(cut.from, cut.trigger) };
@@ -330,6 +368,9 @@ impl<'a> Runner<'a> {
             cut.from
         };
         self.tail = tail;
+        if can && !control {
+            self.since = cut.trigger;
+        }
         let context = self.build(tail, cut.trigger);
         let trace = CycleTrace {
             generated: if can && !control { self.summary.clone() } else { Vec::new() },
@@ -347,7 +388,7 @@ impl<'a> Runner<'a> {
 
     /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
     fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
-        let budget = self.planner.amounts(self.plan.window).budget;
+        let budget = self.amounts.budget;
         let profile = self.plan.profile;
         let rules = profile.text_rules();
         let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
@@ -476,20 +517,19 @@ impl<'a> Runner<'a> {
                 Entry::Clipped { text, .. } => {
                     self.prepared.view.counter.tokenizer().count(&text) + MESSAGE_OVERHEAD
                 }
-                Entry::Kept(_) | Entry::Summary { .. } => self.prepared.view.tokens.range(at..at + 1),
+                Entry::Kept(_) | Entry::Summary { .. } => self.prepared.tokens.range(at..at + 1),
             };
             self.pinned = Some((at, tokens));
         }
     }
 
     fn pinned_entry(&self, at: usize) -> Entry {
-        let limit = self.planner.amounts(self.plan.window).pin;
+        let limit = self.amounts.pin;
         let message = MessageIdx::new(at);
-        if self.prepared.view.tokens.range(at..at + 1) <= limit + MESSAGE_OVERHEAD {
+        if self.prepared.tokens.range(at..at + 1) <= limit + MESSAGE_OVERHEAD {
             return Entry::Kept(message);
         }
-        let text =
-            self.prepared.view.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
+        let text = self.prepared.transcript.messages.get(at).map(crate::transcript::Message::authored_text);
         Entry::Clipped {
             message,
             text: clip(&text.unwrap_or_default(), limit, self.prepared.view.counter.tokenizer()),
@@ -498,7 +538,7 @@ impl<'a> Runner<'a> {
 
     /// The context with a tail of `tail..end`: system messages before it, summary, pinned request, tail.
     fn build(&self, tail: usize, end: usize) -> Context {
-        let messages = &self.prepared.view.transcript.messages;
+        let messages = &self.prepared.transcript.messages;
         let mut entries: Vec<Entry> = messages
             .iter()
             .take(tail)
@@ -516,7 +556,9 @@ impl<'a> Runner<'a> {
         entries.extend((tail..end.min(messages.len())).map(|index| Entry::Kept(MessageIdx::new(index))));
         let pairs = &self.plan.profile.pairs;
         let drops_orphans = pairs.regroup || pairs.orphans == Orphans::Demote;
-        Context { entries, now: MessageIdx::new(end), drops_orphans }
+        let stretch = Stretch { tail, since: self.since };
+        let pruned = self.planner.pruned(stretch, end, &self.amounts).map(|(at, text)| (at, text.to_owned()));
+        Context { entries, now: MessageIdx::new(end), drops_orphans, pruned: pruned.collect() }
     }
 }
 

@@ -15,9 +15,8 @@ use crate::facts::FactSet;
 use crate::ingest::{Ingested, ingest};
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
-use crate::replay::{
-    Mode, Plan, Planner, Prepared, Schedule, ScheduleMode, effects, repeat_schedule, replay,
-};
+use crate::replay::stage::Stages;
+use crate::replay::{Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay};
 use crate::results::{
     AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
 };
@@ -288,20 +287,21 @@ fn session(
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
-    let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
-    let planners: Vec<Planner<'_>> =
-        settings.profiles.iter().map(|profile| prepared.planner(profile, settings.summary_tokens)).collect();
+    let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
+    let prepared = stages.prepare(transcript, &tokens, settings.tokenizer, &effects);
+    let planners = stages.planners(&prepared, &settings.profiles, settings.summary_tokens);
     let targets = targets(transcript, &tokens, &planners, settings);
     let reach = Reach::of(&targets, transcript, settings);
     // Facts are extracted only for sessions that are compacted at all.
     let facts = reach.map(|reach| {
-        prepared.view.until(reach.cut);
+        prepared.iter().for_each(|one| one.view.until(reach.cut));
         FactSet::extract_until(transcript, &effects, MessageIdx::new(reach.trigger))
     });
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
     let makeup = Makeup::of(transcript, &tokens, facts.as_ref());
     for target in &targets {
-        let Target { profile, planner, window, source, limit, locked } = target;
+        let Target { at, profile, planner, window, source, limit, locked } = target;
+        let Some(prepared) = prepared.get(stages.of(*at)) else { continue };
         let first = outcome.lost.len();
         for strategy in &settings.strategies {
             let plan = Plan {
@@ -312,7 +312,7 @@ fn session(
                 mode: settings.mode,
                 schedule: settings.schedule,
             };
-            let result = replay(&prepared, planner, locked, plan, summarizer);
+            let result = replay(prepared, planner, locked, plan, summarizer);
             let mut row = session_row(transcript, place, &profile.name, *strategy);
             row.window = *window;
             source.name().clone_into(&mut row.window_source);
@@ -325,7 +325,7 @@ fn session(
             if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
                 let frame = Frame::of(&plan, planner, summarizer);
                 let log_facts = settings.log_facts;
-                let scene = Scene { transcript, prepared: &prepared, facts, scorer, place, frame, log_facts };
+                let scene = Scene { transcript, prepared, facts, scorer, place, frame, log_facts };
                 scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
             }
             row.requests = result.cost.requests;
@@ -342,6 +342,8 @@ fn session(
 
 /// One way to replay a session.
 struct Target<'p> {
+    /// Position of the profile.
+    at: usize,
     profile: &'p Profile,
     planner: &'p Planner<'p>,
     /// Tokens.
@@ -361,13 +363,13 @@ fn targets<'p>(
     settings: &'p RunSettings,
 ) -> Vec<Target<'p>> {
     let mut targets = Vec::new();
-    for (profile, planner) in settings.profiles.iter().zip(planners) {
+    for (at, (profile, planner)) in settings.profiles.iter().zip(planners).enumerate() {
         for (window, source, limit) in windows(transcript, tokens, planner, settings) {
             let locked = match settings.mode {
                 Mode::Grow => planner.schedule(window, limit),
                 Mode::Repeat => repeat_schedule(planner, transcript.messages.len(), window, limit),
             };
-            targets.push(Target { profile, planner, window, source, limit, locked });
+            targets.push(Target { at, profile, planner, window, source, limit, locked });
         }
     }
     targets

@@ -4,7 +4,7 @@
 //! the lists a harness keeps beside it, and the facts of the session. For each live fact of the prefix it finds where
 //! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
 
-use crate::context::{Context, Entry};
+use crate::context::{Block, Context, Entry, Sent};
 use crate::facts::{Fact, FactClass, FactId, FactSet, Match, State};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
@@ -177,6 +177,8 @@ pub struct Scorer<'a> {
 pub struct Cycle<'a> {
     /// The context after the compaction.
     pub context: &'a Context,
+    /// The session as its harness holds it, which contexts are views of: the log itself, or one with results cut short.
+    pub held: &'a Transcript,
     /// Messages before this one are the prefix.
     pub prefix_end: MessageIdx,
     /// Messages before this one left the context (pinned and system ones aside).
@@ -201,11 +203,11 @@ impl<'a> Scorer<'a> {
     /// Scores one cycle. Cost: the generated text, the live facts and their mentions before the cycle.
     pub fn score(&self, cycle: &Cycle<'_>) -> CycleScore {
         let generated = generated_text(cycle.context);
-        let clipped = clipped_text(cycle.context);
         let in_summary = self.facts.find(&generated, cycle.prefix_end);
+        let kept = kept_messages(cycle, self.transcript);
+        let serialized = cycle.context.serialize(cycle.held);
+        let clipped = clipped_text(cycle.context, &kept, &serialized);
         let in_clipped = (!clipped.is_empty()).then(|| self.facts.find(&clipped, cycle.prefix_end));
-        let kept = kept_messages(cycle.context, cycle.prefix_end);
-        let serialized = cycle.context.serialize(self.transcript);
         let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
         let mut score = CycleScore::default();
@@ -322,7 +324,7 @@ impl<'a> Scorer<'a> {
         });
         score.quotes = self.words.quotes(&generated, cycle.prefix_end);
         score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
-        score.broken = invariants::check(cycle.context, &serialized, self.transcript, cycle.newest_request);
+        score.broken = invariants::check(cycle.context, &serialized, cycle.held, cycle.newest_request);
         score
     }
 
@@ -339,7 +341,7 @@ impl<'a> Scorer<'a> {
     /// Superseded facts that stand in the context of a cycle while their successors do not, with these.
     pub fn stale_facts(&self, cycle: &Cycle<'_>) -> Vec<(FactId, FactId)> {
         let found = self.facts.find(&generated_text(cycle.context), cycle.prefix_end);
-        self.stale(&found, &kept_messages(cycle.context, cycle.prefix_end), cycle.prefix_end)
+        self.stale(&found, &kept_messages(cycle, self.transcript), cycle.prefix_end)
     }
 
     /// Superseded facts that stand in the generated text, while their live successor stands nowhere in the context.
@@ -427,26 +429,49 @@ pub fn generated_text(context: &Context) -> String {
     }))
 }
 
-/// What is left of clipped messages.
-fn clipped_text(context: &Context) -> String {
-    join(context.entries.iter().filter_map(|entry| match entry {
+/// What is left of messages that stand in the context in part.
+fn clipped_text(context: &Context, kept: &[bool], sent: &[Sent<'_>]) -> String {
+    let clipped = context.entries.iter().filter_map(|entry| match entry {
         Entry::Clipped { text, .. } => Some(text.as_str()),
         Entry::Kept(_) | Entry::Summary { .. } => None,
-    }))
+    });
+    // Of a clipped request the text is all that is sent.
+    let whole = |at: MessageIdx| kept.get(at.get()).copied().unwrap_or(false);
+    let cut = sent
+        .iter()
+        .filter(|message| message.source.is_some_and(|at| !whole(at) && holds(context, at)))
+        .flat_map(|message| &message.blocks)
+        .filter_map(|block| match block {
+            Block::Text(text) | Block::Thinking(text) | Block::Result { text, .. } => Some(text.as_ref()),
+            Block::Call { arguments, .. } => Some(*arguments),
+            Block::Image | Block::Other => None,
+        });
+    join(clipped.chain(cut))
+}
+
+/// Does a context hold a message, not its text alone?
+fn holds(context: &Context, at: MessageIdx) -> bool {
+    context.entries.iter().any(|entry| matches!(entry, Entry::Kept(kept) if *kept == at))
 }
 
 fn join<'a>(texts: impl Iterator<Item = &'a str>) -> String {
     texts.collect::<Vec<_>>().join("\n\n")
 }
 
-/// For each message of the prefix, whether it is kept verbatim.
-fn kept_messages(context: &Context, prefix_end: MessageIdx) -> Vec<bool> {
-    let mut kept = vec![false; prefix_end.get()];
-    for entry in &context.entries {
+/// For each message of the prefix, whether it is kept verbatim: nothing of it cut short or cleared.
+fn kept_messages(cycle: &Cycle<'_>, transcript: &Transcript) -> Vec<bool> {
+    let same = std::ptr::eq(cycle.held, transcript);
+    let mut kept = vec![false; cycle.prefix_end.get()];
+    for entry in &cycle.context.entries {
         if let Entry::Kept(at) = entry
             && let Some(slot) = kept.get_mut(at.get())
         {
-            *slot = true;
+            *slot = same || cycle.held.messages.get(at.get()) == transcript.messages.get(at.get());
+        }
+    }
+    for result in cycle.context.pruned.keys().filter_map(|link| transcript.links.get(*link)?.result) {
+        if let Some(slot) = kept.get_mut(result.message.get()) {
+            *slot = false;
         }
     }
     kept

@@ -4,7 +4,7 @@
 //! before, the cumulative file lists of the harness, a layout and an exact token budget. It never sees facts or scores.
 
 use crate::fileops::ToolKind;
-use crate::tokens::{Counter, TokenIndex};
+use crate::tokens::Counter;
 use crate::transcript::Transcript;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -79,10 +79,8 @@ pub struct SummaryRequest<'a> {
 /// A session prepared for summarizing: shared by all strategies, windows and cycles.
 #[derive(Debug)]
 pub struct SessionView<'a> {
-    /// The session.
+    /// The session as a summarizer is shown it.
     pub transcript: &'a Transcript,
-    /// Its token counts.
-    pub tokens: &'a TokenIndex,
     /// How generated text is counted.
     pub counter: Counter,
     /// Kind of tool per call, by position in `transcript.links`.
@@ -96,14 +94,9 @@ pub struct SessionView<'a> {
 
 impl<'a> SessionView<'a> {
     /// Prepares a session. `kinds` are those of its calls, by position in `transcript.links`.
-    pub fn new(
-        transcript: &'a Transcript,
-        tokens: &'a TokenIndex,
-        counter: Counter,
-        kinds: Vec<ToolKind>,
-    ) -> Self {
+    pub fn new(transcript: &'a Transcript, counter: Counter, kinds: Vec<ToolKind>) -> Self {
         let [near, whole] = [OnceLock::new(), OnceLock::new()];
-        Self { transcript, tokens, counter, kinds, horizon: OnceLock::new(), near, whole }
+        Self { transcript, counter, kinds, horizon: OnceLock::new(), near, whole }
     }
 
     /// Says that no compaction will reach beyond this message, so that nothing behind it need be read; only the first

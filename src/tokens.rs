@@ -111,16 +111,29 @@ pub struct TokenIndex {
 impl TokenIndex {
     /// Counts every part of a session.
     pub fn new(transcript: &Transcript, tokenizer: Tokenizer) -> Self {
+        Self::counted(transcript, |_, part| part_tokens(part, tokenizer))
+    }
+
+    /// Counts of a session that differs from the counted one in some parts only, sorted.
+    pub fn recounted(&self, transcript: &Transcript, changed: &[PartRef], tokenizer: Tokenizer) -> Self {
+        Self::counted(transcript, |at, part| match changed.binary_search(&at) {
+            Ok(_) => part_tokens(part, tokenizer),
+            Err(_) => self.part(at),
+        })
+    }
+
+    fn counted(transcript: &Transcript, count: impl Fn(PartRef, &Part) -> u64) -> Self {
         let mut parts = Vec::new();
         let mut first_part = Vec::with_capacity(transcript.messages.len() + 1);
         let mut prefix = Vec::with_capacity(transcript.messages.len() + 1);
         let mut total = 0;
         prefix.push(total);
-        for message in &transcript.messages {
+        for (index, message) in transcript.messages.iter().enumerate() {
             first_part.push(parts.len() as u32);
             total += MESSAGE_OVERHEAD;
-            for part in &message.parts {
-                let count = part_tokens(part, tokenizer);
+            for (position, part) in message.parts.iter().enumerate() {
+                let at = PartRef { message: MessageIdx::new(index), part: position as u32 };
+                let count = count(at, part);
                 total += count;
                 parts.push(count);
             }

@@ -305,6 +305,11 @@ impl Transcript {
         self.messages.get(at.message.get())?.parts.get(at.part as usize)
     }
 
+    /// The part at a position, to be changed.
+    pub fn part_mut(&mut self, at: PartRef) -> Option<&mut Part> {
+        self.messages.get_mut(at.message.get())?.parts.get_mut(at.part as usize)
+    }
+
     /// The call of a link.
     pub fn call(&self, link: &Link) -> Option<&ToolCall> {
         match self.part(link.call)? {

@@ -240,7 +240,7 @@ fn check_requests(messages: &Value) -> (Value, Value) {
     let context = |transcript: &Transcript| {
         let end = transcript.messages.len();
         let kept = (0..end).map(|at| Entry::Kept(MessageIdx::new(at)));
-        Context { entries: kept.collect(), now: MessageIdx::new(end), drops_orphans: false }
+        Context { entries: kept.collect(), now: MessageIdx::new(end), ..Context::default() }
     };
     let ingested = ingest(json!({ "messages": messages }).to_string().as_bytes(), "x.json");
     let transcript = &ingested.sessions[0];

@@ -54,6 +54,71 @@ pub fn pairs(text: &str, style: JsonStyle) -> Option<Vec<(Cow<'_, str>, String)>
     Some(out)
 }
 
+/// What a beginning of a JSON text holds: complete values, and a string value as far as it goes. `None` where that is
+/// nothing that could be read.
+pub fn beginning(text: &str) -> Option<String> {
+    let mut open: Vec<char> = Vec::new();
+    // The longest beginning that reads once its brackets are closed, and these.
+    let mut sound: Option<(usize, Vec<char>)> = None;
+    let (mut string, mut escaped, mut key) = (None, false, false);
+    // Bytes of the text before an escape that is not finished.
+    let mut whole = 0;
+    for (at, c) in text.char_indices() {
+        let behind = at + c.len_utf8();
+        if string.is_some() {
+            match c {
+                _ if escaped => escaped = false,
+                '\\' => escaped = true,
+                '"' => {
+                    string = None;
+                    if !key {
+                        sound = Some((behind, open.clone()));
+                    }
+                }
+                _ => {}
+            }
+            // `\uXXXX` is finished four characters behind its `u`; a cut inside it is found by reading the result.
+            if !escaped {
+                whole = behind;
+            }
+            continue;
+        }
+        match c {
+            '"' => {
+                let before = text.get(..at).unwrap_or_default().trim_end().chars().next_back();
+                key = open.last() == Some(&'}') && matches!(before, Some('{' | ','));
+                string = Some(at);
+                whole = behind;
+            }
+            '{' | '[' => {
+                open.push(if c == '{' { '}' } else { ']' });
+                sound = Some((behind, open.clone()));
+            }
+            '}' | ']' => {
+                open.pop();
+                sound = Some((behind, open.clone()));
+            }
+            ',' => sound = Some((at, open.clone())),
+            _ => {}
+        }
+    }
+    let reads = |text: &String| serde_json::from_str::<serde_json::Value>(text).is_ok();
+    let closed = |end: usize, quote: &str, open: &[char]| {
+        let mut out = text.get(..end).unwrap_or_default().to_owned();
+        out.push_str(quote);
+        out.extend(open.iter().rev());
+        Some(out).filter(reads)
+    };
+    // Half an escape of six characters goes, and with it the first half of a pair.
+    let in_string = string.filter(|_| !key).and_then(|_| {
+        (0..=12).find_map(|back| {
+            let end = whole.checked_sub(back).filter(|end| text.is_char_boundary(*end))?;
+            closed(end, "\"", &open)
+        })
+    });
+    in_string.or_else(|| sound.and_then(|(end, open)| closed(end, "", &open)))
+}
+
 /// The parsed text; strings and numbers as they stand there.
 enum Node<'t> {
     /// `true`, `false`, `null`.
@@ -383,6 +448,28 @@ fn power(digits: &str, end: &str, exponent: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    #[test]
+    fn every_beginning_of_a_text_is_closed_to_what_it_holds() {
+        let text = r#"{"path":"src/a b.rs","n":[1,{"x":"\u00e9\ud83d\ude00é😀 \"q\""},true],"old":"line\nline","z":-1.5e3}"#;
+        let whole: serde_json::Value = serde_json::from_str(text).expect("a JSON text");
+        let mut seen = 0;
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)) {
+            let closed = super::beginning(&text[..end]);
+            assert_eq!(closed.is_some(), end > 0, "{end}");
+            let Some(closed) = closed else { continue };
+            let value: serde_json::Value = serde_json::from_str(&closed).expect("it reads");
+            let path = value["path"].as_str().unwrap_or_default();
+            assert!(whole["path"].as_str().is_some_and(|whole| whole.starts_with(path)), "{closed}");
+            let old = value["old"].as_str().unwrap_or_default();
+            assert!(whole["old"].as_str().is_some_and(|whole| whole.starts_with(old)), "{closed}");
+            assert!(closed.len() <= end + 4, "{closed}");
+            assert!(path.len() >= seen, "{closed}");
+            seen = path.len();
+        }
+        assert_eq!(super::beginning(text).as_deref(), Some(text));
+        assert_eq!(super::beginning("plain text"), None);
+    }
+
     use super::*;
     use JsonStyle::{Erlang, JavaScript, Python, Raw};
 

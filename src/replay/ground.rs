@@ -2,12 +2,12 @@
 //!
 //! Made once per session and profile; a walk at any window reads sums from here.
 
-use super::units::Units;
+use super::Prepared;
+use super::pruning::{Building, Pruning};
 use crate::cut::{Mark, Measure as CutMeasure};
 use crate::estimate::{Check, EstimateRules, Moment, entry_tokens, texts_tokens};
 use crate::harness::{Kind, Systems, entries};
 use crate::profile::{Fix, Profile};
-use crate::tokens::TokenIndex;
 use crate::transcript::{Role, Transcript};
 
 /// What a walk needs of a session under one profile.
@@ -27,11 +27,14 @@ pub struct Ground {
     pub checkpoints: Vec<usize>,
     /// Estimate of what a request carries beside messages.
     pub schema: u64,
+    /// Results that requests do not carry as the session holds them.
+    pub pruning: Option<Pruning>,
 }
 
 impl Ground {
     /// Surveys a session.
-    pub fn new(transcript: &Transcript, tokens: &TokenIndex, units: &Units, profile: &Profile) -> Self {
+    pub fn new(prepared: &Prepared<'_>, profile: &Profile) -> Self {
+        let (transcript, tokens, units) = (prepared.transcript, prepared.tokens, &prepared.terrain.units);
         let count = transcript.messages.len();
         let mut ground = Self {
             marks: Vec::with_capacity(count),
@@ -41,7 +44,10 @@ impl Ground {
             system: vec![0],
             checkpoints: checkpoints(profile.trigger.check, transcript),
             schema: 0,
+            pruning: None,
         };
+        let view = &prepared.view;
+        let mut pruning = Building::new(transcript, &view.kinds, &profile.outputs, view.counter.tokenizer());
         // What a reply is to the system by its report, it is here by its count: usage is simulated throughout.
         let estimates = profile.estimate.clone().map(|rules| EstimateRules { reported: false, ..rules });
         let mut estimated = 0;
@@ -69,7 +75,11 @@ impl Ground {
             });
             estimated += estimate;
             ground.estimates.push(estimated);
+            if let Some(pruning) = &mut pruning {
+                pruning.entry(&entry, estimates.is_some().then_some(estimate));
+            }
         }
+        ground.pruning = pruning.map(Building::finish);
         ground.first.resize(count + 1, ground.source.len());
         if let Some(rules) = &profile.estimate {
             let mut total = 0;
@@ -105,6 +115,13 @@ impl Ground {
     pub fn message(&self, entry: usize) -> Option<usize> {
         let message = *self.source.get(entry)?;
         Some(if self.entry(message) == entry { message } else { message + 1 })
+    }
+
+    /// Messages behind one and up to another before which the trigger is looked at.
+    pub fn checkpoints_between(&self, since: usize, end: usize) -> &[usize] {
+        let from = self.checkpoints.partition_point(|at| *at <= since);
+        let to = self.checkpoints.partition_point(|at| *at <= end);
+        self.checkpoints.get(from..to.max(from)).unwrap_or_default()
     }
 
     /// Estimates of the messages of a range.

@@ -16,7 +16,7 @@ use crate::transcript::{MessageIdx, Recorded, Role};
 /// The recorded compactions of a session as a replay at a window. A compaction whose summary the log does not show has no
 /// generated text, nor has one of which it cannot be known what it kept: what its summary had to hold is not known then.
 pub fn recorded(prepared: &Prepared<'_>, window: u64) -> Replay {
-    let transcript = prepared.view.transcript;
+    let transcript = prepared.transcript;
     let (overhead, overhead_source) = prepared.terrain.overhead(&Profile::standard());
     let mut walk = Walk { prepared, overhead, start: 0, base: 0, entries: 0, shared: 0 };
     let cycles: Vec<CycleTrace> = transcript.recorded.iter().map(|one| walk.cycle(one)).collect();
@@ -51,7 +51,7 @@ impl Walk<'_> {
             .entries
             .iter()
             .map(|entry| match entry {
-                Entry::Kept(at) => view.tokens.message(*at),
+                Entry::Kept(at) => self.prepared.tokens.message(*at),
                 Entry::Clipped { text, .. } | Entry::Summary { text, .. } => {
                     view.counter.tokenizer().count(text) + MESSAGE_OVERHEAD
                 }
@@ -71,7 +71,7 @@ impl Walk<'_> {
             },
             generated,
             lists: lists(one),
-            tokens_before: self.base + view.tokens.range(self.start..end),
+            tokens_before: self.base + self.prepared.tokens.range(self.start..end),
             tokens_after: tokens,
             messages_before: self.entries + (end - self.start) as u64,
             messages_after: context.entries.len() as u64,
@@ -97,7 +97,7 @@ impl Walk<'_> {
     }
 
     fn context(&self, one: &Recorded, generated: &[Generated]) -> Context {
-        let messages = &self.prepared.view.transcript.messages;
+        let messages = &self.prepared.transcript.messages;
         let is_system = |at: &MessageIdx| messages.get(at.get()).is_some_and(|it| it.role == Role::System);
         let before = (0..one.before.get()).map(MessageIdx::new);
         let mut entries: Vec<Entry> = before.filter(is_system).map(Entry::Kept).collect();
@@ -105,7 +105,7 @@ impl Walk<'_> {
         entries
             .extend(one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }));
         entries.extend(one.kept.iter().copied().filter(|at| !is_system(at)).map(Entry::Kept));
-        Context { entries, now: one.before, drops_orphans: false }
+        Context { entries, now: one.before, ..Context::default() }
     }
 
     /// Requests from the compaction before up to message `end`, as the counted context would have cost them.
@@ -113,7 +113,7 @@ impl Walk<'_> {
         let mut cost = Cost::default();
         let mut before = self.shared;
         for reply in self.prepared.terrain.replies(self.start..end) {
-            let held = self.base + self.prepared.view.tokens.range(self.start..*reply);
+            let held = self.base + self.prepared.tokens.range(self.start..*reply);
             let prompt = self.overhead + held;
             cost += Cost { requests: 1, prompt, cached: before.min(prompt) };
             before = prompt;

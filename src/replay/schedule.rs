@@ -3,7 +3,9 @@
 //! Under the `locked` schedule the walk counts every summary at its full budget, so it depends on the session, the
 //! profile and the window alone and all strategies share it. Under `free` the walk gets each strategy's own tokens.
 
+use super::Prepared;
 use super::ground::Ground;
+use super::pruning::Stretch;
 use super::units::Units;
 use crate::compaction::Form;
 use crate::cut::{CutRules, Mark, split};
@@ -195,7 +197,7 @@ impl Walk<'_> {
         }
         let ground = self.ground;
         let rest = ground.checkpoints.get(ground.checkpoints.partition_point(|at| *at <= self.position)..)?;
-        let trigger = if self.profile.trigger.measure == Measure::Counted {
+        let trigger = if self.profile.trigger.measure == Measure::Counted && ground.pruning.is_none() {
             // Grows from message to message: no need to look at all.
             let fixed = self.held(summary) + self.terrain.system(self.tail);
             let context = |end: usize| fixed + self.tokens.range(self.tail..end);
@@ -213,7 +215,9 @@ impl Walk<'_> {
 
     /// Counted tokens of the request before a message.
     fn prompt(&self, end: usize, summary: Option<Held>) -> u64 {
-        self.held(summary) + self.terrain.system(self.tail) + self.tokens.range(self.tail..end)
+        let stretch = Stretch { tail: self.tail, since: self.since };
+        let tail = tail_tokens(self.ground, self.tokens, stretch, end, &self.amounts);
+        self.held(summary) + self.terrain.system(self.tail) + tail
     }
 
     /// The context before a message as the profile estimates it, the system prompt with it.
@@ -390,6 +394,15 @@ impl Walk<'_> {
     }
 }
 
+/// Tokens of a tail up to message `end` as a request carries it.
+fn tail_tokens(ground: &Ground, tokens: &TokenIndex, stretch: Stretch, end: usize, amounts: &Amounts) -> u64 {
+    let whole = tokens.range(stretch.tail..end);
+    ground.pruning.as_ref().map_or(whole, |pruning| {
+        let run = pruning.run(ground, stretch, end, amounts);
+        whole.saturating_add_signed(-pruning.saved(&run))
+    })
+}
+
 /// A planner for one session and profile: makes walks, schedules and windows.
 #[derive(Debug)]
 pub struct Planner<'a> {
@@ -404,14 +417,9 @@ pub struct Planner<'a> {
 
 impl<'a> Planner<'a> {
     /// Prepares planning; `budget` overrides the profile's summary budget in tokens.
-    pub fn new(
-        transcript: &Transcript,
-        terrain: &'a Terrain,
-        tokens: &'a TokenIndex,
-        profile: &'a Profile,
-        budget: Option<u64>,
-    ) -> Self {
-        let ground = Ground::new(transcript, tokens, &terrain.units, profile);
+    pub fn new(prepared: &'a Prepared<'_>, profile: &'a Profile, budget: Option<u64>) -> Self {
+        let (terrain, tokens) = (&prepared.terrain, prepared.tokens);
+        let ground = Ground::new(prepared, profile);
         let rules = profile.cut_rules();
         Self { terrain, tokens, profile, rules, ground, overhead: terrain.overhead(profile), budget }
     }
@@ -474,13 +482,17 @@ impl<'a> Planner<'a> {
         let mut cuts = Vec::new();
         let mut summary = None;
         let mut pinned = 0;
+        let mut since = 0;
         while cuts.len() < limit {
             let Some(cut) = walk.next(summary.map(|tokens| self.held(tokens))) else { break };
-            let before = self.content(summary, pinned, cut.from, cut.trigger);
+            let before =
+                self.content(summary, pinned, Stretch { tail: cut.from, since }, cut.trigger, &amounts);
             if !cut.unfit || cut.cut > cut.from {
+                since = cut.trigger;
                 pinned = cut.pinned.map_or(0, |(_, tokens)| tokens);
                 summary = Some(amounts.budget);
-                walk.compacted(before, self.content(summary, pinned, cut.cut, cut.trigger));
+                let left = Stretch { tail: cut.cut, since };
+                walk.compacted(before, self.content(summary, pinned, left, cut.trigger, &amounts));
             }
             cuts.push(cut);
         }
@@ -516,11 +528,37 @@ impl<'a> Planner<'a> {
     }
 
     /// Tokens of a context without overhead: system messages, summary, pinned request, tail.
-    pub fn content(&self, summary: Option<u64>, pinned: u64, tail: usize, end: usize) -> u64 {
-        self.terrain.system(tail)
+    pub fn content(
+        &self,
+        summary: Option<u64>,
+        pinned: u64,
+        stretch: Stretch,
+        end: usize,
+        amounts: &Amounts,
+    ) -> u64 {
+        self.terrain.system(stretch.tail)
             + summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD)
             + pinned
-            + self.tokens.range(tail..end)
+            + self.tail(stretch, end, amounts)
+    }
+
+    /// Tokens of a tail up to message `end` as a request carries it.
+    pub fn tail(&self, stretch: Stretch, end: usize, amounts: &Amounts) -> u64 {
+        tail_tokens(&self.ground, self.tokens, stretch, end, amounts)
+    }
+
+    /// What stands in place of results in the request before message `end`: link and text.
+    pub fn pruned(
+        &self,
+        stretch: Stretch,
+        end: usize,
+        amounts: &Amounts,
+    ) -> impl Iterator<Item = (usize, &str)> {
+        let pruning = self.ground.pruning.as_ref();
+        pruning.into_iter().flat_map(move |pruning| {
+            let run = pruning.run(&self.ground, stretch, end, amounts);
+            pruning.replaced(&run).collect::<Vec<_>>()
+        })
     }
 
     /// A window at which the locked schedule has `cycles` compactions, or as many as it can have.

@@ -64,7 +64,7 @@ fn the_trigger_fires_at_the_first_request_at_or_above_the_threshold() {
             - (1..first.cut.trigger)
                 .find(|back| session.messages[first.cut.trigger - back].role == Role::Assistant)
                 .unwrap();
-        assert!(planner.content(None, 0, 0, earlier) < amounts.trigger);
+        assert!(planner.content(None, 0, Stretch { tail: 0, since: 0 }, earlier, &amounts) < amounts.trigger);
     });
 }
 

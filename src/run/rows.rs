@@ -91,7 +91,7 @@ impl Scene<'_> {
         mut watch: impl FnMut(usize, &Cycle<'_>, &CycleScore),
     ) {
         let turns = self.prepared.terrain.requests().max(1) as f64;
-        let turn = self.prepared.view.tokens.total() as f64 / turns;
+        let turn = self.prepared.tokens.total() as f64 / turns;
         let mut previous_summary = None;
         let mut held = Held::default();
         let mut lost: FxHashSet<u32> = FxHashSet::default();
@@ -104,7 +104,7 @@ impl Scene<'_> {
             let cycle = self.cycle(trace);
             let score = self.scorer.score(&cycle);
             let end = horizon(self.transcript, cycle.prefix_end);
-            let returns = returns(self.transcript, self.facts, self.prepared.view.tokens, &cycle, end);
+            let returns = returns(self.transcript, self.facts, self.prepared.tokens, &cycle, end);
             let mut row = self.cycle_row(trace, &score, Rereads::of(&returns), number, result.budget);
             watch(index, &cycle, &score);
             self.frame.summarizer.clone_into(&mut row.summarizer);
@@ -145,6 +145,7 @@ impl Scene<'_> {
             .unwrap_or_else(|| trace.generated.iter().any(|generated| has_lists(&generated.text)));
         Cycle {
             context: &trace.context,
+            held: self.prepared.transcript,
             prefix_end: MessageIdx::new(trace.cut.trigger),
             compacted_end: MessageIdx::new(if control { 0 } else { trace.cut.cut }),
             metadata: trace.generated.iter().find_map(|generated| generated.metadata.as_ref()),

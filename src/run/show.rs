@@ -9,7 +9,8 @@ use crate::matching::index::is_heading;
 use crate::matching::units;
 use crate::profile::Profile;
 use crate::replay::recorded::recorded;
-use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay, effects, replay};
+use crate::replay::stage::Stages;
+use crate::replay::{CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
 use crate::results::shown::{Place, Shown, ShownFact, ShownStale};
 use crate::score::needed::horizon;
 use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
@@ -102,9 +103,12 @@ fn cycle(
 ) -> Result<Shown, usize> {
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
-    let prepared = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
-    let planners: Vec<Planner<'_>> =
-        settings.profiles.iter().map(|profile| prepared.planner(profile, settings.summary_tokens)).collect();
+    let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
+    let staged = stages.prepare(transcript, &tokens, settings.tokenizer, &effects);
+    let planners = stages.planners(&staged, &settings.profiles, settings.summary_tokens);
+    let plain = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
+    // The first profile is the one that is shown.
+    let prepared = staged.get(stages.of(0)).unwrap_or(&plain);
     let targets = match settings.job {
         Job::Replay => targets(transcript, &tokens, &planners, settings),
         Job::Audit => Vec::new(),
@@ -119,11 +123,11 @@ fn cycle(
                 mode: settings.mode,
                 schedule: settings.schedule,
             };
-            let result = replay(&prepared, target.planner, &target.locked, plan, summarizer);
+            let result = replay(prepared, target.planner, &target.locked, plan, summarizer);
             (result, Frame::of(&plan, target.planner, summarizer), Some(target))
         } else {
             let window = auto_window(transcript).0;
-            (recorded(&prepared, window), Frame::recorded(source.format, window), None)
+            (recorded(prepared, window), Frame::recorded(source.format, window), None)
         };
     let Some(trace) = number.checked_sub(1).and_then(|at| result.cycles.get(at)) else {
         return Err(result.cycles.len());
@@ -132,7 +136,7 @@ fn cycle(
     let scorer = Scorer::new(transcript, &facts);
     let scene = Scene {
         transcript,
-        prepared: &prepared,
+        prepared,
         facts: &facts,
         scorer: &scorer,
         place: source,

@@ -159,7 +159,7 @@ pub fn returns(
     cycle: &Cycle<'_>,
     end: MessageIdx,
 ) -> Vec<Return> {
-    let kept = super::kept_messages(cycle.context, cycle.prefix_end);
+    let kept = super::kept_messages(cycle, transcript);
     let is_kept = |at: PartRef| kept.get(at.message.get()).copied().unwrap_or(false);
     let link = |one: &FileUse| transcript.links.get(one.link as usize);
     let result = |one: &FileUse| link(one).and_then(|link| link.result);

@@ -23,6 +23,7 @@ fn check_score(context: &Context, check: impl FnOnce(&CycleScore)) {
     let scorer = Scorer::new(&session, &facts);
     let score = scorer.score(&Cycle {
         context,
+        held: &session,
         prefix_end: end,
         compacted_end: end,
         metadata: None,
@@ -37,12 +38,12 @@ fn check_score(context: &Context, check: impl FnOnce(&CycleScore)) {
 fn whole() -> Context {
     let count = transcript(SESSION).messages.len();
     let entries = (0..count).map(|at| Entry::Kept(MessageIdx::new(at))).collect();
-    Context { entries, now: MessageIdx::new(count), drops_orphans: false }
+    Context { entries, now: MessageIdx::new(count), ..Context::default() }
 }
 
 fn only(text: &str) -> Context {
     let entries = vec![Entry::Summary { role: Role::User, text: text.to_owned() }];
-    Context { entries, now: MessageIdx::new(transcript(SESSION).messages.len()), drops_orphans: false }
+    Context { entries, now: MessageIdx::new(transcript(SESSION).messages.len()), ..Context::default() }
 }
 
 #[test]
@@ -74,7 +75,7 @@ fn a_tail_alone_keeps_exactly_what_its_messages_mention() {
     let end = MessageIdx::new(session.messages.len());
     for cut in 0..session.messages.len() {
         let entries = (cut..session.messages.len()).map(|at| Entry::Kept(MessageIdx::new(at))).collect();
-        let context = Context { entries, now: end, drops_orphans: false };
+        let context = Context { entries, now: end, ..Context::default() };
         let expect = facts
             .ids()
             .filter(|id| facts.class_at(*id, end).is_some())

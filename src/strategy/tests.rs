@@ -1,6 +1,5 @@
 use super::*;
 use crate::summarize::{SessionView, extractive::Extractive};
-use crate::tokens::TokenIndex;
 use crate::transcript::{Message, Origin, Part, Text, Transcript};
 
 /// A session of one-line messages, one character of `roles` each.
@@ -57,9 +56,7 @@ fn run(
     summarizer: &dyn Summarizer,
 ) -> Option<Generated> {
     let transcript = session(roles);
-    let tokens = TokenIndex::new(&transcript, Tokenizer::O200k);
-    let view =
-        SessionView::new(&transcript, &tokens, crate::tokens::Counter::new(Tokenizer::O200k), Vec::new());
+    let view = SessionView::new(&transcript, crate::tokens::Counter::new(Tokenizer::O200k), Vec::new());
     let lists = lists();
     let request = SummaryRequest {
         view: &view,

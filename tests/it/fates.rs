@@ -86,8 +86,9 @@ fn compare(labelled: &Labelled, locations: &mut Tally, needs: &mut Tally) -> usi
     let mut entries = vec![Entry::Summary { role: Role::User, text: labelled.summary.clone() }];
     entries.extend(labelled.pinned.map(|at| Entry::Kept(MessageIdx(at))));
     entries.extend((labelled.tail..labelled.prefix_end).map(|at| Entry::Kept(MessageIdx(at))));
-    let context = Context { entries, now: end, drops_orphans: false };
+    let context = Context { entries, now: end, ..Context::default() };
     let score = Scorer::new(session, &facts).score(&Cycle {
+        held: session,
         context: &context,
         prefix_end: end,
         compacted_end: MessageIdx(labelled.tail),

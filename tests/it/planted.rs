@@ -58,6 +58,7 @@ fn score(session: &Session, extracted: &Extracted, summary: &str) -> CycleScore 
     let context = session.context(&extracted.transcript, summary);
     let compacted_end = Session::message(&extracted.transcript, session.cut.kept_from);
     Scorer::new(&extracted.transcript, &extracted.facts).score(&Cycle {
+        held: &extracted.transcript,
         context: &context,
         prefix_end: context.now,
         compacted_end,

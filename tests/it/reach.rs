@@ -9,7 +9,7 @@ use compactor::ingest::ingest;
 use compactor::replay::effects;
 use compactor::summarize::extractive::Extractive;
 use compactor::summarize::{FileLists, Layout, ListForm, SessionView, Summarizer, SummaryRequest};
-use compactor::tokens::{Counter, TokenIndex, Tokenizer};
+use compactor::tokens::{Counter, Tokenizer};
 use compactor::transcript::{MessageIdx, Transcript};
 
 /// Every shipped session, with places at which it may be cut off.
@@ -52,10 +52,9 @@ fn summaries_are_those_of_the_whole() {
     let tokenizer = Tokenizer::O200k;
     let mut written = std::cell::Cell::new(0);
     each(|transcript, effects, end| {
-        let tokens = TokenIndex::new(transcript, tokenizer);
         let kinds: Vec<_> = effects.iter().map(|effect| effect.kind).collect();
         let summary = |horizon: Option<usize>| {
-            let view = SessionView::new(transcript, &tokens, Counter::new(tokenizer), kinds.clone());
+            let view = SessionView::new(transcript, Counter::new(tokenizer), kinds.clone());
             if let Some(horizon) = horizon {
                 view.until(horizon);
             }

@@ -25,8 +25,9 @@ fn scored(log: &str, text: &str) -> (CycleScore, FactSet) {
     let facts = FactSet::extract(&transcript, &effects(&transcript));
     let now = MessageIdx::new(transcript.messages.len());
     let entries = vec![Entry::Summary { role: Role::User, text: text.to_owned() }];
-    let context = Context { entries, now, drops_orphans: false };
+    let context = Context { entries, now, ..Context::default() };
     let score = Scorer::new(&transcript, &facts).score(&Cycle {
+        held: &transcript,
         context: &context,
         prefix_end: now,
         compacted_end: now,

@@ -97,7 +97,7 @@ fn a_compacted_session_begins_with_its_summary() {
             kept(7),
         ],
         now: MessageIdx(8),
-        drops_orphans: false,
+        ..Context::default()
     };
     let compacted = compacted(&session, &context);
     assert_eq!(compacted.check(), Vec::<String>::new());

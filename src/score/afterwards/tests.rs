@@ -23,9 +23,10 @@ fn after(log: &str, summary: Option<&str>, stop: Option<usize>) -> Afterwards {
     let text = |text: &str| Entry::Summary { role: Role::User, text: text.to_owned() };
     let end = MessageIdx::new(from);
     let context =
-        Context { entries: summary.map(text).into_iter().collect(), now: end, drops_orphans: false };
+        Context { entries: summary.map(text).into_iter().collect(), now: end, ..Context::default() };
     let cycle = Cycle {
         context: &context,
+        held: &session,
         prefix_end: end,
         compacted_end: end,
         metadata: None,

@@ -27,9 +27,10 @@ fn scored(after: &str, summary: &str, kept: &[usize], recorded: &[usize]) -> (Cy
     let mut entries = vec![Entry::Summary { role: Role::User, text: summary.to_owned() }];
     entries.extend(kept.iter().map(|at| Entry::Kept(MessageIdx::new(*at))));
     let end = MessageIdx::new(BEFORE.lines().count());
-    let context = Context { entries, now: end, drops_orphans: false };
+    let context = Context { entries, now: end, ..Context::default() };
     let cycle = Cycle {
         context: &context,
+        held: &session,
         prefix_end: end,
         compacted_end: end,
         metadata: None,

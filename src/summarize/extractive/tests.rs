@@ -2,7 +2,7 @@ use super::*;
 use crate::fileops::ToolKind;
 use crate::strategy::{Strategy, TextRules, generate};
 use crate::summarize::{FileLists, ListForm, SessionView};
-use crate::tokens::{Counter, TokenIndex, Tokenizer};
+use crate::tokens::{Counter, Tokenizer};
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Role, Text, ToolCall, ToolResult, Transcript,
 };
@@ -117,8 +117,7 @@ impl Default for Ask<'_> {
 }
 
 fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<String, SummarizeError> {
-    let index = TokenIndex::new(&session.0, Tokenizer::O200k);
-    let view = SessionView::new(&session.0, &index, Counter::new(Tokenizer::O200k), session.1.clone());
+    let view = SessionView::new(&session.0, Counter::new(Tokenizer::O200k), session.1.clone());
     let end = ask.messages.end.min(session.0.messages.len());
     let request = SummaryRequest {
         view: &view,
@@ -493,8 +492,7 @@ fn lists_stand_once_however_often_they_are_merged() {
 
 /// Any of the strategies, any wrapper: the whole text within the budget.
 fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str>, budget: u64) {
-    let index = TokenIndex::new(&session.0, Tokenizer::O200k);
-    let view = SessionView::new(&session.0, &index, Counter::new(Tokenizer::O200k), session.1.clone());
+    let view = SessionView::new(&session.0, Counter::new(Tokenizer::O200k), session.1.clone());
     let lists = lists();
     for layout in LAYOUTS {
         let rules = TextRules {

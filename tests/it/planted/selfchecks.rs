@@ -53,12 +53,13 @@ impl Case {
         let text = summary.map(|text| Entry::Summary { role: Role::User, text: text.to_owned() });
         let tail = kept.clone().map(|at| Entry::Kept(MessageIdx::new(at)));
         let now = MessageIdx::new(kept.end);
-        let context = Context { entries: text.into_iter().chain(tail).collect(), now, drops_orphans: false };
+        let context = Context { entries: text.into_iter().chain(tail).collect(), now, ..Context::default() };
         self.score_context(&context, kept.start)
     }
 
     fn score_context(&self, context: &Context, compacted_end: usize) -> CycleScore {
         Scorer::new(&self.transcript, &self.facts).score(&Cycle {
+            held: &self.transcript,
             context,
             prefix_end: context.now,
             compacted_end: MessageIdx::new(compacted_end),
@@ -198,7 +199,7 @@ fn with_text(context: &Context, change: &mut impl FnMut(&str) -> String) -> Cont
             other => other.clone(),
         })
         .collect();
-    Context { entries, now: context.now, drops_orphans: false }
+    Context { entries, now: context.now, ..Context::default() }
 }
 
 /// Shuffles the lines of a text.

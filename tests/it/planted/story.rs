@@ -317,7 +317,7 @@ impl Session {
             (Self::message(transcript, self.cut.kept_from), Self::message(transcript, self.cut.end));
         let head = Entry::Summary { role: Role::User, text: summary.to_owned() };
         let tail = (from.0..end.0).map(|at| Entry::Kept(MessageIdx(at)));
-        Context { entries: std::iter::once(head).chain(tail).collect(), now: end, drops_orphans: false }
+        Context { entries: std::iter::once(head).chain(tail).collect(), now: end, ..Context::default() }
     }
 
     pub(super) fn summary_text(&self) -> String {
