@@ -370,3 +370,49 @@ fn systems_without_pruning_keep_every_result() {
         assert_eq!(keep_from(&entries, &rules(name), Session::default()), None);
     }
 }
+
+#[test]
+fn results_enter_a_session_by_the_name_of_their_tool_else_by_its_kind() {
+    let log = "U: go\nA{a=grep x,b=Grep y,c=gdb z,d=Bash ls,e=other q,f=Read /s}: now\n\
+        T(a): word x40\nT(b): word x40\nT(c): word x40\nT(d): word x40\nT(e): word x40\nT(f): short\nA: done";
+    let session = crate::testing::transcript(log);
+    let kinds = crate::replay::kinds(&crate::replay::effects(&session));
+    let (held, changed) = super::capped(&session, &kinds, &sven(10)).expect("results are over 40 bytes");
+    let texts: Vec<&str> =
+        held.links.iter().filter_map(|link| held.result(link)).map(|result| result.text.as_str()).collect();
+    let (matches, ends, bytes) = ("more matches omitted", " lines / ", "content truncated");
+    for (at, notice) in [matches, matches, ends, ends, bytes, "short"].into_iter().enumerate() {
+        assert!(texts[at].contains(notice), "{at}: {}", texts[at]);
+    }
+    assert_eq!(changed.len(), 5);
+    // Nothing else differs, and what is within the allowance is no other session.
+    let mut again = held.clone();
+    for (link, old) in session.links.iter().zip(held.links) {
+        assert_eq!(*link, old);
+        let text = session.result(link).expect("answered").text.clone();
+        if let Some(crate::transcript::Part::Result(result)) = link.result.and_then(|at| again.part_mut(at)) {
+            result.text = text;
+        }
+    }
+    assert_eq!(again, session);
+    assert_eq!(super::capped(&session, &kinds, &sven(100)), None);
+    assert_eq!(super::capped(&session, &kinds, &rules("lis")), None);
+}
+
+#[test]
+fn a_cap_inside_a_character_moves_before_it_in_a_replay() {
+    let session = crate::testing::transcript("U: go\nA{a}: now\nT(a): ééééééééééééééééééééé\nA: done");
+    let rules = sven(1);
+    for bytes in 1..8 {
+        let mut rules = rules.clone();
+        if let Some(caps) = &mut rules.cap {
+            caps.bytes_per_token = bytes;
+        }
+        let (held, _) = super::capped(&session, &[], &rules).expect("it is over the allowance");
+        let text = &held.result(&held.links[0]).expect("answered").text;
+        assert!(
+            text.starts_with(&"é".repeat(bytes / 2)) && !text.starts_with(&"é".repeat(bytes / 2 + 1)),
+            "{text}"
+        );
+    }
+}

@@ -327,3 +327,71 @@ fn unknown_keys_and_missing_tables_are_errors() {
     assert!(error("[outputs]").contains("no table [prompt]"));
     assert!(error("[prompt").contains("TOML"));
 }
+
+/// Texts of a session's parts as a summarizer of a profile sees them, in order.
+fn seen_by(name: &str, notation: &str) -> Vec<String> {
+    use crate::transcript::Part;
+    let profile = crate::profile::Profile::named(name).expect("a name").expect("a valid profile");
+    let session = crate::testing::transcript(notation);
+    let rules = profile.prompt.expect("a table of the prompt");
+    let seen = shown(&session, &rules, profile.messages);
+    let seen = seen.as_ref().unwrap_or(&session);
+    let parts = seen.messages.iter().flat_map(|message| &message.parts);
+    let text = |part: &Part| match part {
+        Part::Text(text) => text.text.clone(),
+        Part::Thinking(text) => text.clone(),
+        Part::Call(call) => format!("{} {}", call.name, call.arguments),
+        Part::Result(result) => result.text.clone(),
+        Part::Image { .. } | Part::Opaque { .. } => String::new(),
+    };
+    parts.map(text).collect()
+}
+
+#[test]
+fn a_summarizer_sees_no_more_than_the_written_conversation_shows() {
+    let long = "é".repeat(3_000);
+    let log = format!("S: rules\nU: go\nA{{a=Edit /w/x.rs}}: I edit\nT(a): {long}\nA: done");
+    let call = r#"Edit {"file_path":"/w/x.rs"}"#;
+    for (name, result) in [("pi", 2_000), ("opal", 500), ("operator-use", 2_000), ("sven", 3_000)] {
+        let system = if name == "opal" { "rules" } else { "" };
+        assert_eq!(
+            seen_by(name, &log),
+            [system, "go", "I edit", call, &"é".repeat(result), "done"],
+            "{name}"
+        );
+    }
+    assert_eq!(
+        seen_by("lis", &log),
+        ["", "go", "", " ", "", "done"],
+        "neither calls, results nor text beside them"
+    );
+}
+
+#[test]
+fn results_of_a_round_share_one_limit() {
+    let (one, two) = ("a".repeat(1_500), "b".repeat(1_500));
+    let log = format!(
+        "U: go\nA{{a,b,c}}: now\nT(a): {one}\nT(b): {two}\nT(c): end\nA{{d}}: on\nT(d): {two}\nA: done"
+    );
+    let seen = seen_by("operator-use", &log);
+    // A line feed between two of them counts.
+    let lengths: Vec<usize> = seen.iter().map(String::len).collect();
+    assert_eq!(lengths[5..8], [1_500, 499, 0], "{lengths:?}");
+    assert_eq!(lengths[10], 1_500, "the next round has its own");
+    let lengths: Vec<usize> = seen_by("pi", &log).iter().map(String::len).collect();
+    assert_eq!((lengths[5], lengths[6], lengths[7]), (1_500, 1_500, 3));
+}
+
+#[test]
+fn arguments_that_are_cut_hold_what_stands_before_the_cut() {
+    let long = "x".repeat(400);
+    let log = format!("U: go\nA{{a=Write {long},b=Bash {long} && ls}}: now\nT(a): ok\nT(b): ok\nA: done");
+    let seen = seen_by("opal", &log);
+    for (at, key) in [(2, "file_path"), (3, "command")] {
+        let (_, arguments) = seen[at].split_once(' ').expect("name and arguments");
+        let value: serde_json::Value = serde_json::from_str(arguments).expect("JSON still");
+        let text = value[key].as_str().expect("a text");
+        // 200 characters of the written arguments: brace, key, colon and quotes count.
+        assert_eq!(text, &long[..200 - key.len() - 5], "{arguments}");
+    }
+}

@@ -184,3 +184,6 @@ impl Pruning {
         texts.iter().map(|(_, link, text)| (*link, text.as_str()))
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -542,6 +542,11 @@ impl<'a> Planner<'a> {
             + self.tail(stretch, end, amounts)
     }
 
+    /// Messages before which the trigger is looked at, ascending.
+    pub fn checkpoints(&self) -> &[usize] {
+        &self.ground.checkpoints
+    }
+
     /// Tokens of a tail up to message `end` as a request carries it.
     pub fn tail(&self, stretch: Stretch, end: usize, amounts: &Amounts) -> u64 {
         tail_tokens(&self.ground, self.tokens, stretch, end, amounts)

@@ -151,3 +151,48 @@ fn what_occurs_nowhere_is_invented() {
     });
     check_score(&only("See src/generated/schema.rs."), |score| assert_eq!(score.invented, 0));
 }
+
+/// The location of every fact that a result alone mentions, under a context of all messages.
+fn check_cut(held: &Transcript, context: &Context, session: &Transcript, expect: Location, risk: bool) {
+    let facts = FactSet::extract(session, &effects(session));
+    let result = session.links[0].result.expect("answered").message;
+    let end = MessageIdx::new(session.messages.len());
+    let score = Scorer::new(session, &facts).score(&Cycle {
+        context,
+        held,
+        prefix_end: end,
+        compacted_end: MessageIdx(0),
+        metadata: None,
+        writes_lists: false,
+        newest_request: None,
+        opaque: false,
+    });
+    let only = |id: FactId| facts.get(id).is_some_and(|fact| fact.mentions.iter().all(|at| *at == result));
+    let fates: Vec<&Fate> = score.fates.iter().filter(|fate| only(fate.id)).collect();
+    assert!(!fates.is_empty(), "a result says something");
+    for fate in fates {
+        assert_eq!((fate.location, fate.at_risk), (expect, risk), "{:?}", facts.get(fate.id));
+    }
+    assert_eq!(score.tail, score.tail_in_context);
+    assert_eq!(score.broken, Broken::default());
+}
+
+#[test]
+fn a_result_cut_short_keeps_what_is_left_of_it_and_nothing_more() {
+    let log = "U: Run the tests\nA{a=Bash cargo test}: now\nT!(a): error[E0308]: mismatched types in quux_frob\nA: I see\nU: Go on";
+    let session = transcript(log);
+    let count = session.messages.len();
+    let entries = || (0..count).map(|at| Entry::Kept(MessageIdx::new(at))).collect();
+    let whole = Context { entries: entries(), now: MessageIdx::new(count), ..Context::default() };
+    check_cut(&session, &whole, &session, Location::Tail, false);
+    let cleared = Context { pruned: [(0, "Bash".to_owned())].into_iter().collect(), ..whole.clone() };
+    check_cut(&session, &cleared, &session, Location::Lost, true);
+    // What the session holds of it, capped: first all of its meaning, then none.
+    let text = session.result(&session.links[0]).expect("answered").text.clone();
+    let shortened = |text: String| {
+        let cut = Context { pruned: [(0, text)].into_iter().collect(), ..whole.clone() };
+        cut.pruned_of(&session)
+    };
+    check_cut(&shortened(format!("{text} [...]")), &whole, &session, Location::Clipped, false);
+    check_cut(&shortened("[... 1 lines omitted ...]".to_owned()), &whole, &session, Location::Lost, true);
+}
