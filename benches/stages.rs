@@ -60,6 +60,8 @@ fn stages(criterion: &mut Criterion) {
                 black_box(scorer.score(&Cycle {
                     context: &trace.context,
                     held: transcript,
+                    began: MessageIdx(0),
+                    archive: &[],
                     prefix_end: MessageIdx::new(trace.cut.trigger),
                     compacted_end: MessageIdx::new(trace.cut.cut),
                     metadata: None,

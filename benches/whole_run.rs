@@ -9,7 +9,7 @@
 use compactor::discover::{Discovered, discover, read};
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
-use compactor::replay::{Mode, ScheduleMode};
+use compactor::replay::{Asked, Mode, ScheduleMode};
 use compactor::run::{Job, RunSettings, Windows, run};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
@@ -101,6 +101,7 @@ fn whole(found: &Discovered, log_facts: bool) -> u64 {
         strategies: vec![Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency],
         windows: Windows::Cycles(5),
         summary_tokens: None,
+        asked: Asked::default(),
         schedule: ScheduleMode::Locked,
         mode: Mode::Grow,
         tokenizer: Tokenizer::O200k,

@@ -48,6 +48,12 @@ pub struct SessionRules {
     /// In a session of messages the summary counts as one where the next cut is looked for.
     #[serde(default)]
     pub summary_counts: bool,
+    /// Summaries that no later one takes up stay in a store outside the context.
+    #[serde(default)]
+    pub archive: bool,
+    /// Entries that arrive while a compaction runs beside the conversation: they stay behind its cut.
+    #[serde(default)]
+    pub async_messages: usize,
     /// No compaction where no entry would leave. Else a summary of nothing is asked for.
     #[serde(default)]
     pub refuse_empty: bool,

@@ -5,8 +5,8 @@
 
 use crate::tokens::Tokenizer;
 use crate::transcript::{MessageIdx, Part, Role, Transcript};
-use rustc_hash::FxHashMap;
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 /// Stands for the text of a result that has none.
 pub const NO_OUTPUT: &str = "(no output)";
@@ -48,7 +48,7 @@ pub struct Context {
     /// Results whose call is not in the context are taken out when a request is made.
     pub drops_orphans: bool,
     /// What stands in a request in place of results, by the position of their links.
-    pub pruned: FxHashMap<usize, String>,
+    pub pruned: BTreeMap<usize, String>,
 }
 
 /// A message of a request.

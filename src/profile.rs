@@ -88,6 +88,12 @@ pub struct Profile {
     /// When a summary is given up.
     #[serde(default)]
     pub emergency: Option<EmergencyRules>,
+    /// What a person's command does.
+    #[serde(default)]
+    pub manual: ManualRules,
+    /// What a refused request does, where its error is taken for an overflow.
+    #[serde(default)]
+    pub refused: RefusedRules,
     /// How pairs are repaired when a request is built.
     #[serde(default)]
     pub pairs: PairRules,
@@ -165,6 +171,46 @@ pub struct Keep {
     /// Number of entries; does not scale with the window.
     #[serde(default)]
     pub entries: Option<u64>,
+}
+
+/// What a person's command to compact does.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct ManualRules {
+    /// Size of the tail in tokens, for the profile's own window, unless the command names one; missing: that of [`Keep`].
+    pub keep: Option<u64>,
+    /// The tail is no more than this share of what stands in the context, unless the command names its size.
+    pub context_share: Option<f64>,
+    /// When it is done.
+    pub when: When,
+    /// Fewest entries of a session that is compacted.
+    pub least: usize,
+    /// A session that is taken up again comes back as it is where it is no more than this share of the window, else all of
+    /// it is compacted. Missing: it always comes back.
+    pub resume: Option<f64>,
+}
+
+/// When a command is followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum When {
+    /// At once.
+    #[default]
+    Now,
+    /// When no turn is under way.
+    TurnEnd,
+}
+
+/// What a request that does not fit does.
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct RefusedRules {
+    /// Size of the tail as a share of the window; missing: that of [`Keep`].
+    pub keep_share: Option<f64>,
+    /// Something leaves although all of it might stay by size ([`CutRules::forced`]).
+    pub force: bool,
+    /// No summary: what leaves by the rules of an emergency is dropped.
+    pub drop: bool,
 }
 
 /// A cut inside a turn.
@@ -392,6 +438,18 @@ impl Profile {
         if self.estimate.is_none() && self.trigger.measure != crate::estimate::Measure::Counted {
             return Err("trigger.measure is not \"counted\", but there is no table [estimate]".to_owned());
         }
+        for (name, value) in [
+            ("manual.resume", self.manual.resume),
+            ("manual.context_share", self.manual.context_share),
+            ("refused.keep_share", self.refused.keep_share),
+        ] {
+            if value.is_some_and(|value| !share(value)) {
+                return Err(format!("{name} is {}, must be above 0 and at most 1", value.unwrap_or(0.0)));
+            }
+        }
+        if self.refused.drop && self.emergency.is_none() {
+            return Err("refused.drop needs a table [emergency]: it says what stays".to_owned());
+        }
         if !(1..=2).contains(&self.split.summaries) {
             return Err(format!("split.summaries is {}, must be 1 or 2", self.split.summaries));
         }
@@ -453,6 +511,8 @@ impl Profile {
             keep,
             budget: budget.unwrap_or(own).min(window / 4),
             prune_above: self.trigger.prune.map(|prune| scaled(prune.above)),
+            manual_keep: self.manual.keep.map(scaled),
+            refused_keep: self.refused.keep_share.map(|share| (share * window as f64) as u64),
             protect: self
                 .outputs
                 .prune
@@ -612,6 +672,10 @@ pub struct Amounts {
     pub budget: u64,
     /// Results are pruned where they are more than this in all, where size decides.
     pub prune_above: Option<u64>,
+    /// Size of the tail where a person asks for a compaction.
+    pub manual_keep: Option<u64>,
+    /// Size of the tail where a request was refused.
+    pub refused_keep: Option<u64>,
     /// Size of the newest results that pruning leaves, in its own measure.
     pub protect: u64,
     /// Largest pinned request.

@@ -13,6 +13,7 @@ use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequ
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
+pub mod asked;
 pub mod ground;
 pub mod ledger;
 pub mod pruning;
@@ -21,6 +22,7 @@ pub mod schedule;
 pub mod stage;
 pub mod units;
 
+pub use asked::{Asked, Cause};
 use ledger::Ledger;
 use pruning::Stretch;
 pub use schedule::{Cut, Held, OverheadSource, Planner, Schedule, Terrain};
@@ -41,6 +43,8 @@ pub struct Prepared<'a> {
     pub terrain: Terrain,
     /// Working directory most records have; paths in generated text are relative to it.
     pub cwd: Option<&'a str>,
+    /// What is done beside the trigger; nothing by default.
+    pub asked: Asked,
 }
 
 /// What every call of a session does to files, by position in `transcript.links`.
@@ -97,7 +101,15 @@ impl<'a> Prepared<'a> {
         let schema_tokens = transcript.tool_schema.as_deref().map(|text| tokenizer.count(text));
         let terrain = Terrain::new(transcript, tokens, schema_tokens);
         let view = SessionView::new(seen, Counter::new(tokenizer), kinds(effects));
-        Self { transcript, tokens, view, effects, terrain, cwd: transcript.main_cwd() }
+        Self {
+            transcript,
+            tokens,
+            view,
+            effects,
+            terrain,
+            cwd: transcript.main_cwd(),
+            asked: Asked::default(),
+        }
     }
 
     /// A planner for this session under one profile.
@@ -135,6 +147,15 @@ pub struct Cost {
     pub cached: u64,
 }
 
+impl std::ops::Add for Cost {
+    type Output = Self;
+
+    fn add(mut self, other: Self) -> Self {
+        self += other;
+        self
+    }
+}
+
 impl std::ops::AddAssign for Cost {
     fn add_assign(&mut self, other: Self) {
         self.requests += other.requests;
@@ -158,6 +179,10 @@ pub struct CycleTrace {
     pub tokens_before: u64,
     /// Tokens of the context after it, overhead not included.
     pub tokens_after: u64,
+    /// Summaries outside the context that no later one took up.
+    pub archive: Vec<String>,
+    /// The session began before this message: what lies before it belongs to another one.
+    pub began: usize,
     /// Messages in the context before it.
     pub messages_before: u64,
     /// Messages in the context after it.
@@ -233,8 +258,8 @@ pub fn replay(
         let mut walk = planner.walk(plan.window);
         while run.cycles.len() < plan.limit {
             let Some(cut) = walk.next(run.held()) else { break };
-            let attempted = cut.cut > cut.from;
-            run.cycle(cut);
+            let attempted = cut.cut > cut.from && cut.cause != Cause::Reset;
+            run.step(cut);
             if let Some(trace) = run.cycles.last().filter(|_| attempted) {
                 walk.compacted(trace.tokens_before, trace.tokens_after);
             }
@@ -242,11 +267,12 @@ pub fn replay(
         stuck = walk.stuck();
     } else {
         for cut in &locked.cuts {
-            run.cycle(cut.clone());
+            run.step(cut.clone());
         }
     }
     let (overhead, overhead_source) = planner.overhead();
-    let mut cost = run.cost(run.tail, run.sent, prepared.transcript.messages.len());
+    let mut cost = run.spent;
+    cost += run.cost(run.tail, run.sent, prepared.transcript.messages.len());
     for trace in &run.cycles {
         cost += trace.cost;
     }
@@ -277,6 +303,12 @@ struct Runner<'a> {
     sent: usize,
     /// The newest compaction was made before this message; 0: there was none.
     since: usize,
+    /// The session began before this message.
+    reset: usize,
+    /// Summaries outside the context.
+    archive: Vec<String>,
+    /// Cost that no cycle has yet.
+    spent: Cost,
     cycles: Vec<CycleTrace>,
 }
 
@@ -299,6 +331,9 @@ impl<'a> Runner<'a> {
             tail: 0,
             sent: 0,
             since: 0,
+            reset: 0,
+            archive: Vec::new(),
+            spent: Cost::default(),
             cycles: Vec::new(),
         }
     }
@@ -340,14 +375,34 @@ impl<'a> Runner<'a> {
         cost
     }
 
+    /// Runs one step of a schedule.
+    fn step(&mut self, cut: Cut) {
+        if cut.cause == Cause::Reset {
+            self.reset(cut.trigger);
+        } else {
+            self.cycle(cut);
+        }
+    }
+
+    /// A new session begins before a message: nothing of the one before is in it.
+    fn reset(&mut self, at: usize) {
+        self.spent += self.cost(self.tail, self.sent, at);
+        self.sent = at.max(self.sent);
+        self.ledger.begin(self.prepared.transcript, at);
+        self.archive.clear();
+        self.summary.clear();
+        self.pinned = None;
+        (self.tail, self.since, self.reset) = (at, at, at);
+    }
+
     /// Runs one compaction.
     fn cycle(&mut self, cut: Cut) {
         let transcript = self.prepared.transcript;
         // The control never compacts: its context is everything before the trigger.
         let control = self.plan.strategy == Strategy::None;
-        let before = if control { self.content(0, cut.trigger) } else { self.content(cut.from, cut.trigger) };
-        let old = self.build(if control { 0 } else { cut.from }, cut.trigger);
-        let cost = self.cost(self.tail, self.sent, cut.trigger);
+        let before = self.content(if control { self.reset } else { cut.from }, cut.trigger);
+        let old = self.build(if control { self.reset } else { cut.from }, cut.trigger);
+        let cost = std::mem::take(&mut self.spent) + self.cost(self.tail, self.sent, cut.trigger);
         self.sent = cut.trigger.max(self.sent);
         let can = cut.cut > cut.from || self.plan.mode == Mode::Repeat;
         if can && !control {
@@ -356,12 +411,15 @@ impl<'a> Runner<'a> {
             let lists = self.ledger.lists();
             let written = self.write(&cut, &lists);
             if !written.is_empty() {
-                self.summary = written;
+                let old = std::mem::replace(&mut self.summary, written);
+                if self.plan.profile.session.archive {
+                    self.archive.extend(old.into_iter().map(|generated| generated.text));
+                }
             }
             self.pin();
         }
         let tail = if control {
-            0
+            self.reset
         } else if can {
             cut.cut
         } else {
@@ -380,6 +438,8 @@ impl<'a> Runner<'a> {
             messages_before: old.entries.len() as u64,
             messages_after: context.entries.len() as u64,
             context,
+            archive: self.archive.clone(),
+            began: self.reset,
             cost,
             cut,
         };

@@ -39,6 +39,8 @@ pub struct CycleRow {
     pub window: u64,
     /// Number of the cycle, from 1.
     pub cycle: u32,
+    /// Why: `trigger`, `manual`, `overflow`, or `recorded` in an audit.
+    pub cause: String,
     /// The request before this message triggered it (index in the session, from 0).
     pub trigger_message: u64,
     /// First message of the kept tail.
@@ -57,6 +59,10 @@ pub struct CycleRow {
     pub tokens_overhead: u64,
     /// How the overhead is known: `schemas`, `first-call` or `profile`.
     pub overhead_source: String,
+    /// Tokens of the request as the policy's own trigger measures it; empty where it knows none.
+    pub tokens_measured: Option<u64>,
+    /// `tokens_measured` / counted tokens of the request, overhead included.
+    pub estimator_error: Option<f64>,
     /// Tokens of the context before.
     pub tokens_before: u64,
     /// Tokens of the context after.
@@ -72,6 +78,8 @@ pub struct CycleRow {
     pub opaque: bool,
     /// Facts that only such a summary could hold; in no other column.
     pub facts_opaque: u64,
+    /// Facts that only an older summary outside the context holds; they count as lost.
+    pub facts_archived: u64,
     /// Tokens of this summary / tokens of the previous one.
     pub summary_growth: Option<f64>,
     /// At-risk facts that the previous summary held.
@@ -562,6 +570,10 @@ pub struct Settings {
     pub cycles: u64,
     /// `--summary-tokens`.
     pub summary_tokens: Option<u64>,
+    /// Commands and refused requests that logs record were followed.
+    pub follow_recorded: bool,
+    /// `--compact-at`.
+    pub compact_at: Vec<String>,
     /// `locked` or `free`.
     pub schedule: String,
     /// `grow` or `repeat`.

@@ -16,7 +16,9 @@ use crate::ingest::{Ingested, ingest};
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
 use crate::replay::stage::Stages;
-use crate::replay::{Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay};
+use crate::replay::{
+    Asked, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
+};
 use crate::results::{
     AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
 };
@@ -71,6 +73,8 @@ pub struct RunSettings {
     pub windows: Windows,
     /// Summary budget in tokens, instead of the profile's.
     pub summary_tokens: Option<u64>,
+    /// What is done beside the trigger.
+    pub asked: Asked,
     /// Locked or free.
     pub schedule: ScheduleMode,
     /// Grow or repeat; repeat runs as many rounds as `windows` asks cycles (5 with given windows).
@@ -92,6 +96,7 @@ impl RunSettings {
             strategies: Vec::new(),
             windows: Windows::Given(Vec::new()),
             summary_tokens: None,
+            asked: Asked::default(),
             schedule: ScheduleMode::Free,
             mode: Mode::Grow,
             tokenizer,
@@ -288,13 +293,15 @@ fn session(
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
-    let prepared = stages.prepare(transcript, &tokens, settings.tokenizer, &effects);
+    let prepared = stages.prepare(transcript, &tokens, settings.tokenizer, &effects, &settings.asked);
     let planners = stages.planners(&prepared, &settings.profiles, settings.summary_tokens);
     let targets = targets(transcript, &tokens, &planners, settings);
     let reach = Reach::of(&targets, transcript, settings);
     // Facts are extracted only for sessions that are compacted at all.
     let facts = reach.map(|reach| {
-        prepared.iter().for_each(|one| one.view.until(reach.cut));
+        for one in &prepared {
+            one.view.until(reach.cut);
+        }
         FactSet::extract_until(transcript, &effects, MessageIdx::new(reach.trigger))
     });
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));

@@ -35,6 +35,8 @@ pub enum Location {
     Clipped,
     /// Nowhere.
     Lost,
+    /// Nowhere in the context, but in an older summary that is kept outside it: lost to the model.
+    Archived,
     /// In no kept message, and the generated text cannot be read: neither kept nor lost.
     Opaque,
 }
@@ -48,6 +50,7 @@ impl Location {
             Self::Both => "both",
             Self::Clipped => "clipped",
             Self::Lost => "lost",
+            Self::Archived => "archived",
             Self::Opaque => "opaque",
         }
     }
@@ -123,6 +126,8 @@ pub struct CycleScore {
     pub tail: u64,
     /// Of those, whose message really is in the serialized context.
     pub tail_in_context: u64,
+    /// Facts that only an older summary outside the context holds; lost.
+    pub archived: u64,
     /// Facts that no text rule can judge.
     pub unadjudicable: u64,
     /// Facts that only an unreadable summary could hold; in no other count.
@@ -179,6 +184,10 @@ pub struct Cycle<'a> {
     pub context: &'a Context,
     /// The session as its harness holds it, which contexts are views of: the log itself, or one with results cut short.
     pub held: &'a Transcript,
+    /// The session began before this message: facts that nothing from it on mentions belong to another one.
+    pub began: MessageIdx,
+    /// Summaries that are kept outside the context.
+    pub archive: &'a [String],
     /// Messages before this one are the prefix.
     pub prefix_end: MessageIdx,
     /// Messages before this one left the context (pinned and system ones aside).
@@ -207,6 +216,8 @@ impl<'a> Scorer<'a> {
         let kept = kept_messages(cycle, self.transcript);
         let serialized = cycle.context.serialize(cycle.held);
         let clipped = clipped_text(cycle.context, &kept, &serialized);
+        let archive = cycle.archive.join("\n\n");
+        let archived = (!archive.is_empty()).then(|| self.facts.find(&archive, cycle.prefix_end));
         let in_clipped = (!clipped.is_empty()).then(|| self.facts.find(&clipped, cycle.prefix_end));
         let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
@@ -221,7 +232,7 @@ impl<'a> Scorer<'a> {
         score.to_end.biased = needed::is_biased(self.transcript, cycle.prefix_end, log_end);
         for (index, fact) in self.facts.facts.iter().enumerate() {
             let id = FactId(index as u32);
-            if fact.birth >= cycle.prefix_end {
+            if fact.birth >= cycle.prefix_end || !belongs(fact, cycle) {
                 continue;
             }
             let Some(class) = self.facts.class_at(id, cycle.prefix_end) else {
@@ -239,6 +250,11 @@ impl<'a> Scorer<'a> {
                 (false, true, true) => Location::Both,
                 (false, true, false) => Location::Summary,
                 (false, false, true) => Location::Clipped,
+                (false, false, false)
+                    if archived.as_ref().is_some_and(|found| found.get(id).is_present()) =>
+                {
+                    Location::Archived
+                }
                 (false, false, false) => Location::Lost,
             };
             let at_risk = in_tail.is_none() && !clip;
@@ -253,7 +269,8 @@ impl<'a> Scorer<'a> {
                 score.fates.push(Fate { location: Location::Opaque, at_risk: false, ..fate });
                 continue;
             }
-            score.in_context += u64::from(location != Location::Lost);
+            score.archived += u64::from(location == Location::Archived);
+            score.in_context += u64::from(!matches!(location, Location::Lost | Location::Archived));
             if in_tail.is_some() {
                 score.tail += 1;
                 score.tail_in_context += u64::from(
@@ -311,8 +328,7 @@ impl<'a> Scorer<'a> {
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
         let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
         let is_read = |class| class == FactClass::FileRead;
-        let truth =
-            |end: MessageIdx, class: fn(FactClass) -> bool| self.truth(cycle.compacted_end, end, class);
+        let truth = |end: MessageIdx, class: fn(FactClass) -> bool| self.truth(cycle, end, class);
         let (changed, read) = (truth(cycle.prefix_end, is_changed), truth(cycle.prefix_end, is_read));
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &changed);
         score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &read);
@@ -389,21 +405,21 @@ impl<'a> Scorer<'a> {
     }
 
     /// True paths of one list: live files of the prefix with an operation in the compacted part.
-    fn truth(
-        &self,
-        compacted_end: MessageIdx,
-        prefix_end: MessageIdx,
-        wanted: fn(FactClass) -> bool,
-    ) -> Vec<&str> {
+    fn truth(&self, cycle: &Cycle<'_>, prefix_end: MessageIdx, wanted: fn(FactClass) -> bool) -> Vec<&str> {
         self.facts
             .facts
             .iter()
             .enumerate()
-            .filter(|(_, fact)| fact.birth < compacted_end)
+            .filter(|(_, fact)| fact.birth < cycle.compacted_end && belongs(fact, cycle))
             .filter(|(index, _)| self.facts.class_at(FactId(*index as u32), prefix_end).is_some_and(wanted))
             .map(|(_, fact)| fact.value.as_str())
             .collect()
     }
+}
+
+/// Has the session of a cycle anything to do with a fact?
+fn belongs(fact: &Fact, cycle: &Cycle<'_>) -> bool {
+    before(&fact.mentions, cycle.prefix_end).last().is_none_or(|at| *at >= cycle.began)
 }
 
 fn is_changed(class: FactClass) -> bool {

@@ -62,6 +62,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
         messages,
         links,
         recorded: Vec::new(),
+        refusals: Vec::new(),
         model: None,
         context_window: None,
         tool_schema: None,

@@ -254,6 +254,17 @@ impl Recorded {
     }
 }
 
+/// A request that the provider refused, as the log has it; never a message of the model.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// It was made before this message of the transcript. Where the client wrote the error down as a reply, it is this one.
+    pub before: MessageIdx,
+    /// 1-based line of the record.
+    pub line: u32,
+    /// What the provider, or the client for it, said.
+    pub text: String,
+}
+
 /// Where a session belongs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Origin {
@@ -287,6 +298,8 @@ pub struct Transcript {
     pub links: Vec<Link>,
     /// Compactions the log holds, in order.
     pub recorded: Vec<Recorded>,
+    /// Requests that failed, in order.
+    pub refusals: Vec<Refusal>,
     /// Model name of the last reply that has one.
     pub model: Option<String>,
     /// Context window the log states, in tokens.

@@ -2,9 +2,9 @@
 
 use crate::export::Target;
 use crate::profile::MIN_WINDOW;
-use crate::replay::{Mode, ScheduleMode};
+use crate::replay::{Asked, Mode, ScheduleMode};
 use crate::report::Format;
-use crate::run::WindowChoice;
+use crate::run::{WindowChoice, Windows};
 use crate::strategy::Strategy;
 use crate::tokens::Tokenizer;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
@@ -195,7 +195,7 @@ pub struct OverflowArgs {
     #[arg(long, action = ArgAction::SetTrue)]
     pub whole: bool,
 
-    /// Systems to ask as well: the name of an embedded matcher (opal, pi, pi-0.73, sven, none) or a TOML file
+    /// Systems to ask as well: the name of an embedded matcher (opal, pi, pi-0.73, sven, none, own) or a TOML file
     #[arg(short, long, value_name = "NAME|FILE", value_delimiter = ',')]
     pub matcher: Vec<String>,
 
@@ -300,9 +300,9 @@ pub struct ShowArgs {
     #[arg(short, long, value_name = "TOKENS", value_parser = window, conflicts_with = "cycles")]
     pub window: Option<WindowChoice>,
 
-    /// Find a window at which so many compactions happen
-    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub cycles: u16,
+    /// Find a window at which so many compactions happen [default: 5]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub cycles: Option<u16>,
 
     /// One schedule for all strategies, or that of this strategy on its own
     #[arg(long, value_enum, default_value_t = Schedule::Locked)]
@@ -311,6 +311,10 @@ pub struct ShowArgs {
     /// Let the log go on between cycles, or compact the finished context again and again
     #[arg(long, value_enum, default_value_t = Repeat::Grow)]
     pub mode: Repeat,
+
+    /// Compactions beside the trigger
+    #[command(flatten)]
+    pub steps: StepArgs,
 
     /// Limit for everything generated, in tokens; default: the profile's
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
@@ -326,7 +330,8 @@ pub struct ShowArgs {
 }
 
 /// Arguments of `show` that say how to replay, by their ids.
-pub const REPLAY_ONLY: [&str; 6] = ["profile", "window", "cycles", "schedule", "mode", "summary_tokens"];
+pub const REPLAY_ONLY: [&str; 8] =
+    ["profile", "window", "cycles", "schedule", "mode", "summary_tokens", "compact_at", "recorded"];
 
 impl ShowArgs {
     /// What is wrong with arguments that each are right: those of a replay say nothing about a compaction that the log holds.
@@ -439,9 +444,9 @@ pub struct ReplayArgs {
     #[arg(short, long, value_name = "TOKENS", value_delimiter = ',', value_parser = window, conflicts_with = "cycles")]
     pub window: Vec<WindowChoice>,
 
-    /// Find a window per session at which so many compactions happen
-    #[arg(short, long, value_name = "N", default_value_t = 5, value_parser = clap::value_parser!(u16).range(1..=1000))]
-    pub cycles: u16,
+    /// Find a window per session at which so many compactions happen [default: 5]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    pub cycles: Option<u16>,
 
     /// One schedule of triggers and cuts for all strategies, or each strategy on its own
     #[arg(long, value_enum, default_value_t = Schedule::Locked)]
@@ -450,6 +455,10 @@ pub struct ReplayArgs {
     /// Let the log go on between cycles, or compact the finished context again and again
     #[arg(long, value_enum, default_value_t = Repeat::Grow)]
     pub mode: Repeat,
+
+    /// Compactions beside the trigger
+    #[command(flatten)]
+    pub steps: StepArgs,
 
     /// Limit for everything generated, in tokens; default: the profile's (standard: 4 % of the window, at least 1000, which
     /// is what recorded summaries of real agents take), never more than a quarter of the window
@@ -475,6 +484,66 @@ pub struct ReplayArgs {
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub format: Output,
+}
+
+/// Compactions per session where nothing else is said.
+const CYCLES: u16 = 5;
+
+/// What is compacted beside the trigger.
+#[derive(Debug, Args)]
+pub struct StepArgs {
+    /// Compact by hand before these messages (from 0), with a tail of KEEP tokens, or entries where the policy keeps those.
+    /// Without --window or --cycles the window is that of each log's model then
+    #[arg(long, value_name = "MESSAGE[:KEEP]", value_delimiter = ',', value_parser = compact_at)]
+    pub compact_at: Vec<(usize, Option<u64>)>,
+
+    /// Commands that a log records (/compact, /prune, /new, /clear, /resume) and requests that were refused as too long
+    #[arg(long, value_enum, default_value_t = RecordedSteps::Auto)]
+    pub recorded: RecordedSteps,
+}
+
+/// What becomes of steps that a log records.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum RecordedSteps {
+    /// They are followed where the window is given, not where it is searched for
+    Auto,
+    /// They are followed as the policy does it
+    Follow,
+    /// They are not
+    Ignore,
+}
+
+impl StepArgs {
+    /// Windows as given; else, where compactions are asked for in places, those of the models; else as many compactions as
+    /// named.
+    pub fn windows(&self, given: Vec<WindowChoice>, cycles: Option<u16>) -> Windows {
+        match cycles {
+            _ if !given.is_empty() => Windows::Given(given),
+            None if !self.compact_at.is_empty() => Windows::Given(vec![WindowChoice::Auto]),
+            _ => Windows::Cycles(usize::from(cycles.unwrap_or(CYCLES))),
+        }
+    }
+
+    /// What to do beside the trigger, with windows as they are found or given.
+    pub fn asked(&self, windows: &Windows) -> Asked {
+        let given = matches!(windows, Windows::Given(_));
+        let recorded = match self.recorded {
+            RecordedSteps::Auto => given,
+            RecordedSteps::Follow => true,
+            RecordedSteps::Ignore => false,
+        };
+        Asked { recorded, at: self.compact_at.clone() }
+    }
+}
+
+/// `120`, `120:8k`.
+fn compact_at(text: &str) -> Result<(usize, Option<u64>), String> {
+    let (message, keep) = text.split_once(':').map_or((text, None), |(at, keep)| (at, Some(keep)));
+    let at = message.trim().parse::<usize>().ok().filter(|at| *at > 0);
+    let at = at.ok_or_else(|| {
+        format!("`{message}` is no message to compact before; use its number, from 1 (`compactor show` tells numbers)")
+    })?;
+    Ok((at, keep.map(tokens).transpose()?))
 }
 
 /// Names of [`ScheduleMode`].

@@ -8,7 +8,7 @@ use crate::profile::{Profile, known};
 use crate::report::render;
 use crate::report::text::thousands;
 use crate::results::RunOutput;
-use crate::run::{Job, RunSettings, Windows};
+use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
 use std::path::Path;
 
@@ -35,12 +35,9 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         let cause = format!("two different profiles are called `{name}`: their rows could not be told apart");
         return Err(Failure::new(cause, "give each profile file a `name` of its own"));
     }
-    let windows = if args.window.is_empty() {
-        Windows::Cycles(usize::from(args.cycles))
-    } else {
-        Windows::Given(distinct(&args.window))
-    };
+    let windows = args.steps.windows(distinct(&args.window), args.cycles);
     Ok(RunSettings {
+        asked: args.steps.asked(&windows),
         job: Job::Replay,
         profiles,
         strategies,
@@ -126,6 +123,15 @@ fn unmeasured_hint(output: &RunOutput) -> &'static str {
 /// 2 when nothing was measured, 3 when something was lost, else 0.
 fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
     let manifest = &output.manifest;
+    let longest = output.sessions.iter().map(|row| row.messages).max().unwrap_or(0);
+    for place in &manifest.settings.compact_at {
+        let at = place.split(':').next().and_then(|at| at.parse::<u64>().ok());
+        if at.is_some_and(|at| at > longest) {
+            ui.complain(&format!(
+                "--compact-at {place}: no session is that long; the longest has {longest} messages"
+            ));
+        }
+    }
     if manifest.sessions_exercised == 0 {
         not_exercised(output, ui);
         let cause = if manifest.sessions == 0 {

@@ -9,7 +9,7 @@ use crate::discover::{discover, read};
 use crate::ingest::ingest;
 use crate::report::{Look, show as report};
 use crate::run::show::{NothingToShow, Pick, show};
-use crate::run::{Job, RunSettings, Windows};
+use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
 use crate::summarize::extractive::Extractive;
 
@@ -56,14 +56,13 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
 
 fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
     let recorded = args.strategy == Strategy::Recorded;
+    let windows = args.steps.windows(args.window.into_iter().collect(), args.cycles);
     Ok(RunSettings {
+        asked: args.steps.asked(&windows),
         job: if recorded { Job::Audit } else { Job::Replay },
         profiles: vec![profile(&args.profile)?],
         strategies: vec![args.strategy],
-        windows: match args.window {
-            Some(window) => Windows::Given(vec![window]),
-            None => Windows::Cycles(usize::from(args.cycles)),
-        },
+        windows,
         summary_tokens: args.summary_tokens,
         schedule: args.schedule.into(),
         mode: args.mode.into(),

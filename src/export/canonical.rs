@@ -68,6 +68,7 @@ pub fn compacted(transcript: &Transcript, context: &Context) -> Transcript {
         messages,
         links,
         recorded: Vec::new(),
+        refusals: Vec::new(),
         model: transcript.model.clone(),
         context_window: transcript.context_window,
         tool_schema: transcript.tool_schema.clone(),

@@ -65,6 +65,7 @@ fn session(notation: &str) -> Transcript {
         messages,
         links,
         recorded: Vec::new(),
+        refusals: Vec::new(),
         model: None,
         context_window: None,
         tool_schema: None,

@@ -1,7 +1,7 @@
 //! Canonical JSONL: a format of our own that holds everything the canonical [`Transcript`] does, and nothing else.
 //!
 //! One JSON object a line, UTF-8, `\n` line ends. Line 1 is the header; behind it come the sessions, each with a session line,
-//! then its messages in order, then its compactions in order. The structs of this module are the schema, for reading and for
+//! then its messages, its compactions and the requests that failed, each in order. The structs of this module are the schema, for reading and for
 //! writing (`export::canonical`), so that what was written reads back as the same transcript. Fields with a `?` are left out
 //! where they hold nothing (`false`, 0, an empty list, no value); unknown fields are ignored.
 //!
@@ -49,6 +49,10 @@
 //! | | `lists?` | files kept beside the summary: `read`, `modified` |
 //! | | `trigger?` | who asked for it, in the log's word |
 //! | | `tokens_before?`, `tokens_after?` | as the log reports them |
+//! | refusal | `record` | `refusal`: a request that failed |
+//! | | `before` | it was made before the message of this position, or is that message: an error written down as a reply |
+//! | | `line` | line of its record in the log it was read from |
+//! | | `text` | what the provider said |
 //!
 //! A damaged line costs that line: positions and numbers are those that were written, so what is left still fits together.
 //! Where calls or results are lost, the rest of that session is linked like a log of any other format, by ids and order. A
@@ -70,8 +74,8 @@ use super::links::{self, Draft};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, RecordedLists, Role, Text, ToolCall,
-    ToolResult, Transcript, Usage,
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, RecordedLists, Refusal, Role, Text,
+    ToolCall, ToolResult, Transcript, Usage,
 };
 
 /// What the header of a file says it is.
@@ -104,6 +108,8 @@ pub enum Line<'a> {
     Message(MessageLine<'a>),
     /// A compaction that its log held.
     Compaction(CompactionLine<'a>),
+    /// A request that failed.
+    Refusal(RefusalLine<'a>),
 }
 
 /// A session without its messages.
@@ -201,6 +207,14 @@ pub struct CompactionLine<'a> {
     tokens_after: Option<u64>,
 }
 
+/// One request that failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RefusalLine<'a> {
+    before: u32,
+    line: u32,
+    text: Cow<'a, str>,
+}
+
 /// Files beside a summary.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Lists<'a> {
@@ -281,7 +295,10 @@ pub fn lines(transcript: &Transcript) -> impl Iterator<Item = Line<'_>> {
         })
     });
     let compactions = transcript.recorded.iter().map(compaction_line);
-    std::iter::once(session).chain(messages).chain(compactions)
+    let refusals = transcript.refusals.iter().map(|one| {
+        Line::Refusal(RefusalLine { before: one.before.0, line: one.line, text: Cow::Borrowed(&one.text) })
+    });
+    std::iter::once(session).chain(messages).chain(compactions).chain(refusals)
 }
 
 fn session_line(transcript: &Transcript) -> SessionLine<'_> {
@@ -458,6 +475,10 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                     open.message(message, &mut cwd, line, out);
                 }
             }
+            Line::Refusal(refusal) => match &mut open {
+                Some(open) => open.refusals.push(refusal),
+                None => out.damage(line, "bad-record", "a failed request of a session that is lost"),
+            },
             Line::Compaction(compaction) => {
                 out.raw.compactions += 1;
                 match &mut open {
@@ -495,6 +516,7 @@ struct Reading {
     calls: FxHashMap<u32, usize>,
     links: Vec<Link>,
     compactions: Vec<CompactionLine<'static>>,
+    refusals: Vec<RefusalLine<'static>>,
     /// A call or result is lost, or numbered as none can be: the links cannot be trusted.
     torn: bool,
 }
@@ -508,13 +530,16 @@ impl Reading {
             calls: FxHashMap::default(),
             links: Vec::new(),
             compactions: Vec::new(),
+            refusals: Vec::new(),
             torn: false,
         }
     }
 
     /// True where the message at this position can be the next one of the session.
     fn fits(&self, at: u32) -> bool {
-        self.compactions.is_empty() && self.written.last().is_none_or(|last| *last < at)
+        self.compactions.is_empty()
+            && self.refusals.is_empty()
+            && self.written.last().is_none_or(|last| *last < at)
     }
 
     fn message(
@@ -618,6 +643,15 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
     let Some(mut reading) = reading else { return };
     let compactions = std::mem::take(&mut reading.compactions);
     let recorded: Vec<Recorded> = compactions.into_iter().map(|one| reading.recorded(one)).collect();
+    let refusals = reading
+        .refusals
+        .iter()
+        .map(|one| Refusal {
+            before: reading.place(one.before),
+            line: one.line,
+            text: one.text.clone().into_owned(),
+        })
+        .collect();
     let Reading { session, messages, links, torn, .. } = reading;
     let transcript = Transcript {
         id: session.id.into_owned(),
@@ -625,6 +659,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         messages,
         links,
         recorded,
+        refusals,
         model: session.model.map(Cow::into_owned),
         context_window: session.context_window,
         tool_schema: session.tool_schema.map(Cow::into_owned),
@@ -643,6 +678,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         origin: transcript.origin,
         messages: transcript.messages,
         recorded: transcript.recorded,
+        refusals: transcript.refusals,
         model: transcript.model,
         context_window: transcript.context_window,
         tool_schema: transcript.tool_schema,
@@ -666,5 +702,6 @@ fn is_sound(transcript: &Transcript) -> bool {
     let places = transcript.recorded.iter().all(|one| {
         one.before.get() <= end && one.kept.is_sorted() && one.kept.iter().all(|at| *at < one.before)
     });
-    tools && places && transcript.check().is_empty()
+    let refusals = transcript.refusals.iter().all(|one| one.before.get() <= end);
+    tools && places && refusals && transcript.check().is_empty()
 }

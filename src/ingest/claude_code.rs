@@ -29,7 +29,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, Usage};
+use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, Usage};
 use preserved::Preserved;
 use queue::Queue;
 
@@ -543,6 +543,17 @@ impl Builder<'_> {
             self.places.insert(node.uuid, at);
             return;
         }
+        if node.made_here {
+            let texts = parts.iter().filter_map(|part| match part {
+                Part::Text(text) => Some(text.text.as_str()),
+                _ => None,
+            });
+            self.draft.refusals.push(Refusal {
+                before: MessageIdx::new(self.draft.messages.len()),
+                line: node.line,
+                text: texts.collect::<Vec<_>>().join("\n"),
+            });
+        }
         // Kept even when empty: the next line of the reply may have its first block.
         self.replies.insert(id, (self.draft.messages.len(), node.request));
         let message = Message {
@@ -602,6 +613,7 @@ impl Builder<'_> {
             };
             self.draft.messages.insert(0, message);
             self.places.values_mut().for_each(|place| *place += 1);
+            self.draft.refusals.iter_mut().for_each(|one| one.before.0 += 1);
             self.draft.starts_compacted = true;
         } else if let Some(boundary) = boundary {
             boundary.summary = Some(text);

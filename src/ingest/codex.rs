@@ -34,7 +34,7 @@ use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Message, MessageIdx, Origin, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult, Usage,
+    Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, ToolCall, ToolResult, Usage,
 };
 use prompts::{directory, push_prompt, user_parts};
 use resent::{Pieces, Resent};
@@ -418,6 +418,10 @@ impl Reader {
             "thread_rolled_back" => {
                 self.roll_back(number(&payload, "num_turns").unwrap_or(0), line, out);
             }
+            "error" => {
+                let before = MessageIdx::new(self.draft.messages.len());
+                self.draft.refusals.push(Refusal { before, line, text: take_text(&mut payload, "message") });
+            }
             "user_message" if !self.survey.has_prompts => {
                 stand_in(line, "user_message", out);
                 let mut parts = Vec::new();
@@ -472,6 +476,7 @@ impl Reader {
         let dropped = self.draft.messages.len() - cut;
         self.draft.messages.truncate(cut);
         self.draft.recorded.retain(|recorded| recorded.before.get() <= cut);
+        self.draft.refusals.retain(|one| one.before.get() <= cut);
         self.reply = None;
         self.outputs = None;
         self.newest_reply = None;

@@ -22,7 +22,8 @@ use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Role, Text, ToolResult, Transcript,
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Refusal, Role, Text, ToolResult,
+    Transcript,
 };
 
 /// Code of the remark on a log that begins with a summary.
@@ -39,6 +40,8 @@ pub(super) struct Draft {
     pub(super) messages: Vec<Message>,
     /// Recorded compactions; positions are indices into `messages` of the draft.
     pub(super) recorded: Vec<Recorded>,
+    /// Requests that failed; positions as in `recorded`.
+    pub(super) refusals: Vec<Refusal>,
     /// See [`Transcript::model`].
     pub(super) model: Option<String>,
     /// See [`Transcript::context_window`].
@@ -59,6 +62,7 @@ impl Draft {
             origin: Origin::Main,
             messages: Vec::new(),
             recorded: Vec::new(),
+            refusals: Vec::new(),
             model: None,
             context_window: None,
             tool_schema: None,
@@ -108,12 +112,15 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
             None => recorded.push(compaction),
         }
     }
+    let refusals = draft.refusals.into_iter();
+    let refusals = refusals.map(|one| Refusal { before: position(one.before), ..one }).collect();
     Some(Transcript {
         id: draft.id,
         origin: draft.origin,
         messages,
         links,
         recorded,
+        refusals,
         model: draft.model,
         context_window: draft.context_window,
         tool_schema: draft.tool_schema,

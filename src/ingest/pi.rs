@@ -32,7 +32,8 @@ use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
 use crate::transcript::{
-    Message, MessageIdx, Outcome, Part, Recorded, RecordedLists, Role, Text, ToolCall, ToolResult, Usage,
+    Message, MessageIdx, Outcome, Part, Recorded, RecordedLists, Refusal, Role, Text, ToolCall, ToolResult,
+    Usage,
 };
 use entries::Tree;
 use retained::Known;
@@ -200,6 +201,12 @@ impl Reader {
 
     fn reply(&mut self, mut message: Value, line: u32, out: &mut Sink) {
         let mut parts = Vec::new();
+        if text(&message, "stopReason") == Some("error")
+            && let Some(said) = text(&message, "errorMessage")
+        {
+            let before = MessageIdx::new(self.draft.messages.len());
+            self.draft.refusals.push(Refusal { before, line, text: said.to_owned() });
+        }
         match take(&mut message, "content") {
             Value::Array(list) => list.into_iter().for_each(|block| push_reply_block(block, &mut parts)),
             other => parts = blocks::parts(other, Speaker::Other, Outcome::Unknown),

@@ -12,12 +12,13 @@ use serde_json::Value;
 use std::fmt;
 
 /// The embedded matchers: name and table.
-const EMBEDDED: [(&str, &str); 5] = [
+const EMBEDDED: [(&str, &str); 6] = [
     ("opal", include_str!("opal.toml")),
     ("pi", include_str!("pi.toml")),
     ("pi-0.73", include_str!("pi-0.73.toml")),
     ("sven", include_str!("sven.toml")),
     ("none", include_str!("none.toml")),
+    ("own", include_str!("own.toml")),
 ];
 
 /// What one system takes for an overflow. Unknown keys are errors that name their line; an empty table notices nothing.
@@ -33,6 +34,9 @@ pub struct Matcher {
     /// The stop reason a reply must have for its error text to be looked at; `None`: any.
     #[serde(default)]
     pub error_stop: Option<String>,
+    /// What a text says decides too, as [`super::classify()`] reads it.
+    #[serde(default)]
+    pub classifier: bool,
     /// Looked for first: a text with one of them is no overflow whatever else it says.
     #[serde(default)]
     pub exclusions: Vec<Pattern>,
@@ -181,8 +185,8 @@ pub struct Reply<'a> {
 
 impl Matcher {
     /// Names of the embedded matchers.
-    pub const NAMES: [&'static str; 5] =
-        [EMBEDDED[0].0, EMBEDDED[1].0, EMBEDDED[2].0, EMBEDDED[3].0, EMBEDDED[4].0];
+    pub const NAMES: [&'static str; 6] =
+        [EMBEDDED[0].0, EMBEDDED[1].0, EMBEDDED[2].0, EMBEDDED[3].0, EMBEDDED[4].0, EMBEDDED[5].0];
 
     /// The embedded matcher of that name.
     pub fn named(name: &str) -> Option<Self> {
@@ -206,6 +210,7 @@ impl Matcher {
             || self.patterns.iter().any(|pattern| pattern.0.is_match(error))
             || self.status.iter().any(|rule| rule.matches(error, provider))
             || self.recovered_limit(error).is_some()
+            || (self.classifier && super::classify(error).class == super::Class::Overflow)
     }
 
     /// Whether it takes a usage for an overflow of a window of so many tokens. A window of 0 is an unknown one.

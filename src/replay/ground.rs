@@ -3,6 +3,7 @@
 //! Made once per session and profile; a walk at any window reads sums from here.
 
 use super::Prepared;
+use super::asked::{Forced, forced, prunings};
 use super::pruning::{Building, Pruning};
 use crate::cut::{Mark, Measure as CutMeasure};
 use crate::estimate::{Check, EstimateRules, Moment, entry_tokens, texts_tokens};
@@ -27,6 +28,10 @@ pub struct Ground {
     pub checkpoints: Vec<usize>,
     /// Estimate of what a request carries beside messages.
     pub schema: u64,
+    /// Steps that the trigger does not decide, by place.
+    pub forced: Vec<Forced>,
+    /// Messages before which the person had results pruned.
+    pub prunings: Vec<usize>,
     /// Results that requests do not carry as the session holds them.
     pub pruning: Option<Pruning>,
 }
@@ -44,6 +49,8 @@ impl Ground {
             system: vec![0],
             checkpoints: checkpoints(profile.trigger.check, transcript),
             schema: 0,
+            forced: forced(transcript, profile, &prepared.asked),
+            prunings: prunings(transcript, &prepared.asked),
             pruning: None,
         };
         let view = &prepared.view;

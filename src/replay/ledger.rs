@@ -27,6 +27,12 @@ pub struct Ledger {
 }
 
 impl Ledger {
+    /// Begins anew before a message: calls before it count no more.
+    pub fn begin(&mut self, transcript: &Transcript, at: usize) {
+        let next_link = transcript.links.partition_point(|link| link.call.message.get() < at);
+        *self = Self { next_link, ..Self::default() };
+    }
+
     /// Applies the calls of the messages in `range`. Ranges must ascend from call to call.
     pub fn apply(
         &mut self,

@@ -95,7 +95,7 @@ impl<'a> Building<'a> {
                     result_fate(result, kind, self.pruning, self.rules)
                 {
                     let text = if text.trim().is_empty() { NO_OUTPUT.to_owned() } else { text };
-                    saved += own as i64 - counted(&text) as i64;
+                    saved += own.cast_signed() - counted(&text).cast_signed();
                     self.out.replaced.push((at, link, text));
                 }
             }
@@ -163,7 +163,13 @@ impl Pruning {
         end: usize,
         amounts: &Amounts,
     ) -> Option<usize> {
-        let above = amounts.prune_above?;
+        let by_hand = ground.prunings.iter().copied().find(|at| (stretch.since + 1..=end).contains(at));
+        let by_size = amounts.prune_above.and_then(|above| self.outgrown(ground, stretch, end, above));
+        by_hand.into_iter().chain(by_size).min()
+    }
+
+    /// The first place at which the results of a stretch are looked at and are more than so many tokens.
+    fn outgrown(&self, ground: &Ground, stretch: Stretch, end: usize, above: u64) -> Option<usize> {
         let held = |message: usize| self.held.get(ground.entry(message)).copied().unwrap_or(0);
         let start = held(stretch.tail);
         let checks = ground.checkpoints_between(stretch.since, end);

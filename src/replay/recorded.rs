@@ -4,7 +4,7 @@
 //! system messages, the summary, what is left of messages that were cut short, the messages that stayed. What the harness
 //! added right behind it (files read again, reminders) are messages of their own and come later.
 
-use super::{Cost, CycleTrace, Prepared, Replay};
+use super::{Cause, Cost, CycleTrace, Prepared, Replay};
 use crate::context::{Context, Entry};
 use crate::profile::Profile;
 use crate::replay::schedule::Cut;
@@ -68,6 +68,8 @@ impl Walk<'_> {
                 late: false,
                 unfit: false,
                 drop: false,
+                cause: Cause::Trigger,
+                measured: None,
             },
             generated,
             lists: lists(one),
@@ -77,6 +79,8 @@ impl Walk<'_> {
             messages_after: context.entries.len() as u64,
             cost: self.cost(end),
             context,
+            archive: Vec::new(),
+            began: 0,
         };
         self.start = end;
         self.base = tokens;

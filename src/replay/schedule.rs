@@ -4,6 +4,7 @@
 //! profile and the window alone and all strategies share it. Under `free` the walk gets each strategy's own tokens.
 
 use super::Prepared;
+use super::asked::{Cause, Forced, How, is_due};
 use super::ground::Ground;
 use super::pruning::Stretch;
 use super::units::Units;
@@ -12,9 +13,11 @@ use crate::cut::{CutRules, Mark, split};
 use crate::estimate::usage::{Trailing, Unreported};
 use crate::estimate::{Accounts, Calibration, Measure, UsageRules, entry_tokens};
 use crate::harness::{Entry, Kind, Reported, Role as Speaker};
+use crate::overflow::Usage;
 use crate::profile::{Amounts, MIN_WINDOW, Profile};
 use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex};
 use crate::transcript::{Role, Transcript};
+use rustc_hash::FxHashSet;
 
 /// Where the overhead of a session comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,11 +61,14 @@ impl Terrain {
     pub fn new(transcript: &Transcript, tokens: &TokenIndex, schema_tokens: Option<u64>) -> Self {
         let mut system = Vec::with_capacity(transcript.messages.len() + 1);
         let (mut replies, mut requests) = (Vec::new(), Vec::new());
+        let refused: FxHashSet<usize> = transcript.refusals.iter().map(|one| one.before.get()).collect();
         let mut total = 0;
         system.push(total);
         for (index, message) in transcript.messages.iter().enumerate() {
             match message.role {
                 Role::System => total += tokens.range(index..index + 1),
+                // An error that the client wrote down as a reply answers nothing: its request was refused.
+                Role::Assistant if message.usage.is_none() && refused.contains(&index) => {}
                 Role::Assistant => replies.push(index),
                 Role::User if message.is_user_request() => requests.push(index),
                 Role::User | Role::Tool => {}
@@ -139,6 +145,10 @@ pub struct Cut {
     pub unfit: bool,
     /// The system gives up on a summary here: what leaves is dropped with a notice.
     pub drop: bool,
+    /// Why.
+    pub cause: Cause,
+    /// Size of the context by the measure of the policy's own trigger, in tokens; none where it knows none.
+    pub measured: Option<u64>,
 }
 
 /// A summary as it stands in a context.
@@ -192,11 +202,42 @@ impl Walk<'_> {
     /// The next compaction, given the summary in the context now (`None`: there is none yet).
     /// `None` when the log ends or two compactions in a row freed nothing.
     pub fn next(&mut self, summary: Option<Held>) -> Option<Cut> {
+        loop {
+            let ground = self.ground;
+            let next = ground.forced.partition_point(|step| step.at <= self.position);
+            let Some(step) = ground.forced.get(next) else { break };
+            // In the same place the step is what happens.
+            if let Some(at) = self.triggered(step.at - 1, summary) {
+                return Some(self.fired(at, summary));
+            }
+            self.position = step.at;
+            let held = self.estimated(step.at, summary);
+            if is_due(step, ground, self.tail, held, self.profile, self.amounts.window) {
+                return Some(self.at(step.at, summary, step.cause, Some(step)));
+            }
+        }
+        self.triggered(usize::MAX, summary).map(|at| self.fired(at, summary))
+    }
+
+    /// The compaction of a trigger that fired.
+    fn fired(&mut self, at: usize, summary: Option<Held>) -> Cut {
+        let newest = self.terrain.newest_reply(at).filter(|reply| *reply >= self.since);
+        let exceeds = |reply: usize| {
+            let output = self.tokens.range(reply..reply + 1);
+            let told = Usage { input: self.prompt(reply, summary), cache_read: 0, output };
+            self.profile.overflow.exceeds(told, None, self.amounts.window)
+        };
+        let cause = if newest.is_some_and(exceeds) { Cause::Overflow } else { Cause::Trigger };
+        self.at(at, summary, cause, None)
+    }
+
+    /// The next message up to one before which the trigger fires.
+    fn triggered(&mut self, until: usize, summary: Option<Held>) -> Option<usize> {
         if self.fruitless >= 2 || !self.profile.trigger.enabled {
             return None;
         }
         let ground = self.ground;
-        let rest = ground.checkpoints.get(ground.checkpoints.partition_point(|at| *at <= self.position)..)?;
+        let rest = ground.checkpoints_between(self.position, until);
         let trigger = if self.profile.trigger.measure == Measure::Counted && ground.pruning.is_none() {
             // Grows from message to message: no need to look at all.
             let fixed = self.held(summary) + self.terrain.system(self.tail);
@@ -205,7 +246,7 @@ impl Walk<'_> {
         } else {
             *rest.iter().find(|at| self.fires(**at, summary))?
         };
-        Some(self.at(trigger, summary))
+        Some(trigger)
     }
 
     /// Counted tokens of everything that is neither system nor tail.
@@ -230,17 +271,21 @@ impl Walk<'_> {
     /// Does the trigger fire before a message? Usage is simulated: the provider reports the counted tokens of the request
     /// as its input, nothing of it from a cache, and the counted tokens of the reply as its output.
     fn fires(&mut self, at: usize, summary: Option<Held>) -> bool {
+        self.measured(at, summary).is_some_and(|size| self.amounts.limit.fires(size, self.amounts.room))
+    }
+
+    /// The size of the context before a message by the measure of the trigger.
+    fn measured(&mut self, at: usize, summary: Option<Held>) -> Option<u64> {
         let trigger = &self.profile.trigger;
         let usage = trigger.usage.as_ref().or(self.profile.usage.as_ref());
-        let size = match (trigger.measure, usage) {
+        match (trigger.measure, usage) {
             (Measure::Counted, _) => Some(self.prompt(at, summary)),
             (Measure::Usage | Measure::UsageAndEstimate, Some(rules)) => self.by_usage(at, summary, rules),
             (Measure::Calibrated, _) => Some(self.accounts(at, summary).effective()),
             (Measure::Estimate | Measure::Usage | Measure::UsageAndEstimate, _) => {
                 Some(self.estimated(at, summary))
             }
-        };
-        size.is_some_and(|size| self.amounts.limit.fires(size, self.amounts.room))
+        }
     }
 
     fn by_usage(&self, at: usize, summary: Option<Held>, rules: &UsageRules) -> Option<u64> {
@@ -288,25 +333,40 @@ impl Walk<'_> {
         }
     }
 
-    /// The compaction before message `trigger`.
-    fn at(&mut self, trigger: usize, summary: Option<Held>) -> Cut {
+    /// The compaction that is decided before message `decided`.
+    fn at(&mut self, decided: usize, summary: Option<Held>, cause: Cause, step: Option<&Forced>) -> Cut {
         let tail = self.tail;
-        let late = self.prompt(trigger, summary) > self.amounts.window;
-        self.position = trigger;
-        let placed = self.place(trigger, summary);
-        let Some((cut, turn, drop)) = placed.filter(|(cut, ..)| *cut > tail) else {
-            self.fruitless += 1;
-            return Cut {
-                trigger,
-                from: tail,
-                cut: tail,
-                turn_start: None,
-                pinned: None,
-                late,
-                unfit: true,
-                drop: false,
-            };
+        let late = self.prompt(decided, summary) > self.amounts.window;
+        let measured = self.measured(decided, summary);
+        self.position = decided;
+        let mut made = Cut {
+            trigger: decided,
+            from: tail,
+            cut: tail,
+            turn_start: None,
+            pinned: None,
+            late,
+            unfit: true,
+            drop: false,
+            cause,
+            measured,
         };
+        if cause == Cause::Reset {
+            (self.tail, self.since, self.pinned) = (decided, decided, 0);
+            self.residual = None;
+            return Cut { cut: decided, unfit: false, ..made };
+        }
+        let how = How::of(cause, step, self.profile, &self.amounts, self.tokens.range(tail..decided));
+        let all = step.is_some_and(|step| step.above.is_some());
+        let placed = if all { Some((decided, None, false)) } else { self.place(decided, summary, how) };
+        let Some((cut, turn, drop)) = placed.filter(|(cut, ..)| *cut > tail) else {
+            self.fruitless += u8::from(cause == Cause::Trigger);
+            return made;
+        };
+        // What arrives while the summary is written stays behind the cut.
+        let trigger = decided.saturating_add(self.profile.session.async_messages).min(self.tokens.len());
+        made.trigger = trigger;
+        self.position = trigger;
         let request = self.terrain.newest_request(trigger);
         let pinned = request
             .filter(|at| self.profile.pin_request && *at < cut)
@@ -323,11 +383,16 @@ impl Walk<'_> {
         self.tail = cut;
         self.since = trigger;
         self.pinned = pinned.map_or(0, |(_, tokens)| tokens);
-        Cut { trigger, from: tail, cut, turn_start, pinned, late, unfit, drop }
+        Cut { cut, turn_start, pinned, unfit, drop, ..made }
     }
 
     /// The first message of the new tail, the start of the turn that it splits, and whether what leaves is dropped.
-    fn place(&mut self, trigger: usize, summary: Option<Held>) -> Option<(usize, Option<usize>, bool)> {
+    fn place(
+        &mut self,
+        trigger: usize,
+        summary: Option<Held>,
+        how: How,
+    ) -> Option<(usize, Option<usize>, bool)> {
         let ground = self.ground;
         let (first, end) = (ground.entry(self.tail), ground.entry(trigger));
         let range = ground.marks.get(first..end)?;
@@ -353,19 +418,19 @@ impl Walk<'_> {
             }
             None => (range, 0),
         };
-        let keep = self.amounts.keep;
+        let keep = how.keep;
         let message = |place: usize| {
             let entry = first + place.saturating_sub(offset);
             ground.message(entry).filter(|_| entry < end).unwrap_or(trigger).min(trigger)
         };
-        let placed = self.rules.place(marks, keep, false).filter(|place| *place > 0);
+        let placed = self.rules.place(marks, keep, how.force).filter(|place| *place > 0);
         if let Some(emergency) = &self.profile.emergency {
             let accounts = self.accounts(trigger, summary);
             let too_large = |place: usize| {
                 let kept = ground.estimate(message(place)..trigger);
                 accounts.is_emergency(accounts.tokens.saturating_sub(kept), &self.profile.budget)
             };
-            if placed.is_none_or(too_large) {
+            if how.drop || placed.is_none_or(too_large) {
                 let place = emergency.cut.place(marks, keep, false).unwrap_or(marks.len());
                 return Some((message(place), None, true));
             }
@@ -469,7 +534,7 @@ impl<'a> Planner<'a> {
         let (mut schedule, mut walk, summary) = self.walked(window, limit);
         let long = self.tokens.range(walk.tail..messages) > self.kept(&schedule.amounts);
         if !schedule.cuts.is_empty() && long {
-            let last = walk.at(messages, summary.map(|tokens| self.held(tokens)));
+            let last = walk.at(messages, summary.map(|tokens| self.held(tokens)), Cause::Trigger, None);
             schedule.cuts.extend(Some(last).filter(|cut| cut.cut > cut.from));
         }
         schedule
@@ -483,8 +548,15 @@ impl<'a> Planner<'a> {
         let mut summary = None;
         let mut pinned = 0;
         let mut since = 0;
-        while cuts.len() < limit {
+        let mut made = 0;
+        while made < limit {
             let Some(cut) = walk.next(summary.map(|tokens| self.held(tokens))) else { break };
+            if cut.cause == Cause::Reset {
+                (since, pinned, summary) = (cut.trigger, 0, None);
+                cuts.push(cut);
+                continue;
+            }
+            made += 1;
             let before =
                 self.content(summary, pinned, Stretch { tail: cut.from, since }, cut.trigger, &amounts);
             if !cut.unfit || cut.cut > cut.from {
@@ -496,7 +568,7 @@ impl<'a> Planner<'a> {
             }
             cuts.push(cut);
         }
-        let stuck = cuts.len() < limit && walk.stuck();
+        let stuck = made < limit && walk.stuck();
         let (overhead, overhead_source) = self.overhead;
         (Schedule { amounts, overhead, overhead_source, cuts, stuck }, walk, summary)
     }
@@ -505,7 +577,7 @@ impl<'a> Planner<'a> {
     pub fn schedule_of_whole(&self, window: u64, messages: usize) -> Schedule {
         let amounts = self.amounts(window);
         let mut walk = self.walk(window);
-        let cut = walk.at(messages, None);
+        let cut = walk.at(messages, None, Cause::Trigger, None);
         let cuts = if cut.cut > cut.from { vec![cut] } else { Vec::new() };
         Schedule { amounts, overhead: self.overhead.0, overhead_source: self.overhead.1, cuts, stuck: false }
     }
@@ -577,7 +649,8 @@ impl<'a> Planner<'a> {
         if floor >= ceiling {
             return floor;
         }
-        let count = |window: u64| self.schedule(window, cycles + 1).cuts.len();
+        let compacts = |cut: &&Cut| cut.cause != Cause::Reset;
+        let count = |window: u64| self.schedule(window, cycles + 1).cuts.iter().filter(compacts).count();
         let reached = count(floor).min(cycles);
         if reached == 0 {
             return floor;

@@ -1,6 +1,6 @@
 //! A session as the harness of a profile holds it, and as its summarizer sees it, where that is not the log itself.
 
-use super::{Planner, Prepared};
+use super::{Asked, Planner, Prepared};
 use crate::fileops::{CallEffect, ToolKind};
 use crate::outputs::{CapRules, capped};
 use crate::profile::Profile;
@@ -93,8 +93,12 @@ impl Stages {
         tokens: &'a TokenIndex,
         tokenizer: Tokenizer,
         effects: &'a [CallEffect],
+        asked: &Asked,
     ) -> Vec<Prepared<'a>> {
-        let on = |stage| Prepared::on(stage, transcript, tokens, tokenizer, effects);
+        let on = |stage| Prepared {
+            asked: asked.clone(),
+            ..Prepared::on(stage, transcript, tokens, tokenizer, effects)
+        };
         self.stages.iter().map(on).collect()
     }
 

@@ -171,7 +171,13 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
             ..Settings::default()
         };
     }
+    let compact_at = settings.asked.at.iter().map(|(at, keep)| match keep {
+        Some(keep) => format!("{at}:{keep}"),
+        None => at.to_string(),
+    });
     Settings {
+        follow_recorded: settings.asked.recorded,
+        compact_at: compact_at.collect(),
         profiles: settings.profiles.iter().map(|profile| profile.name.clone()).collect(),
         strategies: settings.strategies.iter().map(|strategy| strategy.name().to_owned()).collect(),
         windows,

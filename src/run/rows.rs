@@ -109,6 +109,8 @@ impl Scene<'_> {
             watch(index, &cycle, &score);
             self.frame.summarizer.clone_into(&mut row.summarizer);
             row.tokens_overhead = result.overhead;
+            let counted = trace.tokens_before + result.overhead;
+            row.estimator_error = trace.cut.measured.and_then(|measured| ratio(measured, counted));
             result.overhead_source.name().clone_into(&mut row.overhead_source);
             row.stuck = last && result.stuck;
             row.summary_growth = previous_summary.and_then(|before| ratio(row.tokens_summary, before));
@@ -146,6 +148,8 @@ impl Scene<'_> {
         Cycle {
             context: &trace.context,
             held: self.prepared.transcript,
+            began: MessageIdx::new(trace.began),
+            archive: &trace.archive,
             prefix_end: MessageIdx::new(trace.cut.trigger),
             compacted_end: MessageIdx::new(if control { 0 } else { trace.cut.cut }),
             metadata: trace.generated.iter().find_map(|generated| generated.metadata.as_ref()),
@@ -197,6 +201,12 @@ impl Scene<'_> {
             },
             window: self.frame.window,
             cycle: number,
+            cause: match self.frame.strategy {
+                Strategy::Recorded => "recorded",
+                _ => trace.cut.cause.name(),
+            }
+            .to_owned(),
+            tokens_measured: trace.cut.measured,
             trigger_message: trace.cut.trigger as u64,
             cut_message: trace.cut.cut as u64,
             split_turn: trace.cut.turn_start.is_some(),
@@ -211,6 +221,7 @@ impl Scene<'_> {
             reduction: known(ratio(trace.tokens_after, trace.tokens_before).map(|kept| 1.0 - kept)),
             opaque,
             facts_opaque: score.opaque,
+            facts_archived: score.archived,
             facts_at_risk: at_risk,
             facts_in_summary: in_summary,
             summary_survival: ratio(in_summary, at_risk),

@@ -10,7 +10,7 @@ use crate::matching::units;
 use crate::profile::Profile;
 use crate::replay::recorded::recorded;
 use crate::replay::stage::Stages;
-use crate::replay::{CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
+use crate::replay::{Cause, CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
 use crate::results::shown::{Place, Shown, ShownFact, ShownStale};
 use crate::score::needed::horizon;
 use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
@@ -104,7 +104,7 @@ fn cycle(
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
-    let staged = stages.prepare(transcript, &tokens, settings.tokenizer, &effects);
+    let staged = stages.prepare(transcript, &tokens, settings.tokenizer, &effects, &settings.asked);
     let planners = stages.planners(&staged, &settings.profiles, settings.summary_tokens);
     let plain = Prepared::new(transcript, &tokens, settings.tokenizer, &effects);
     // The first profile is the one that is shown.
@@ -230,18 +230,24 @@ fn why(
     }
     let counted = profile.trigger.measure == crate::estimate::Measure::Counted;
     let mut why = format!("{} tokens and {overhead} of overhead", trace.tokens_before);
-    why += &if counted {
-        format!(" reach the trigger of {trigger}")
-    } else {
-        format!(" are enough by the policy's own measure, of which {trigger} would be")
+    why += &match (trace.cut.cause, trace.cut.measured) {
+        (Cause::Manual, _) => ": somebody asked for a compaction here".to_owned(),
+        (Cause::Overflow, _) => ": a request did not fit".to_owned(),
+        _ if counted => format!(" reach the trigger of {trigger}"),
+        (_, Some(measured)) => {
+            format!(", {measured} by the policy's own measure, reach its trigger of {trigger}")
+        }
+        (_, None) => format!(" are enough by the policy's own measure, of which {trigger} would be"),
     };
     why += &if trace.cut.drop {
         format!("; the policy gives up on a summary, {tail} messages stay")
-    } else if profile.cut.measure == crate::cut::Measure::Counted {
+    } else if profile.cut.measure == crate::cut::Measure::Counted && trace.cut.cause == Cause::Trigger {
         format!("; from here on {tail} messages are the longest tail of whole units within {keep} tokens")
     } else {
         let unit = if profile.keep.entries.is_some() { "of its messages" } else { "tokens" };
-        format!("; by its rule for a tail of {keep} {unit} it keeps {tail} messages of the log")
+        let keep =
+            if trace.cut.cause == Cause::Trigger { format!(" of {keep} {unit}") } else { String::new() };
+        format!("; by its rule for a tail{keep} it keeps {tail} messages of the log")
     };
     if trace.cut.unfit {
         why += ", and even so larger than the window";

@@ -24,6 +24,8 @@ fn check_score(context: &Context, check: impl FnOnce(&CycleScore)) {
     let score = scorer.score(&Cycle {
         context,
         held: &session,
+        began: MessageIdx(0),
+        archive: &[],
         prefix_end: end,
         compacted_end: end,
         metadata: None,
@@ -160,6 +162,8 @@ fn check_cut(held: &Transcript, context: &Context, session: &Transcript, expect:
     let score = Scorer::new(session, &facts).score(&Cycle {
         context,
         held,
+        began: MessageIdx(0),
+        archive: &[],
         prefix_end: end,
         compacted_end: MessageIdx(0),
         metadata: None,

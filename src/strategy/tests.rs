@@ -30,6 +30,7 @@ fn session(roles: &str) -> Transcript {
         messages,
         links: Vec::new(),
         recorded: Vec::new(),
+        refusals: Vec::new(),
         model: None,
         context_window: None,
         tool_schema: None,

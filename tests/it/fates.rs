@@ -89,6 +89,8 @@ fn compare(labelled: &Labelled, locations: &mut Tally, needs: &mut Tally) -> usi
     let context = Context { entries, now: end, ..Context::default() };
     let score = Scorer::new(session, &facts).score(&Cycle {
         held: session,
+        began: MessageIdx(0),
+        archive: &[],
         context: &context,
         prefix_end: end,
         compacted_end: MessageIdx(labelled.tail),

@@ -6,7 +6,7 @@ use compactor::discover::discover;
 use compactor::ingest::{Ingested, ingest};
 use compactor::profile::Profile;
 use compactor::replay::recorded::recorded;
-use compactor::replay::{Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
+use compactor::replay::{Asked, Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::run::{Job, RunSettings, WindowChoice, Windows, run};
 use compactor::strategy::Strategy;
@@ -220,6 +220,7 @@ pub(crate) fn replaying(strategies: &[Strategy], windows: Windows) -> RunSetting
         strategies: strategies.to_vec(),
         windows,
         summary_tokens: None,
+        asked: Asked::default(),
         schedule: ScheduleMode::Locked,
         mode: Mode::Grow,
         tokenizer: Tokenizer::O200k,

@@ -19,6 +19,7 @@ mod reach;
 mod readme;
 mod repeated;
 mod replay;
+mod steps;
 mod support;
 mod validity;
 mod writing;

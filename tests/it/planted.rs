@@ -59,6 +59,8 @@ fn score(session: &Session, extracted: &Extracted, summary: &str) -> CycleScore 
     let compacted_end = Session::message(&extracted.transcript, session.cut.kept_from);
     Scorer::new(&extracted.transcript, &extracted.facts).score(&Cycle {
         held: &extracted.transcript,
+        began: MessageIdx(0),
+        archive: &[],
         context: &context,
         prefix_end: context.now,
         compacted_end,

@@ -28,6 +28,8 @@ fn scored(log: &str, text: &str) -> (CycleScore, FactSet) {
     let context = Context { entries, now, ..Context::default() };
     let score = Scorer::new(&transcript, &facts).score(&Cycle {
         held: &transcript,
+        began: MessageIdx(0),
+        archive: &[],
         context: &context,
         prefix_end: now,
         compacted_end: now,

@@ -27,6 +27,8 @@ fn after(log: &str, summary: Option<&str>, stop: Option<usize>) -> Afterwards {
     let cycle = Cycle {
         context: &context,
         held: &session,
+        began: MessageIdx(0),
+        archive: &[],
         prefix_end: end,
         compacted_end: end,
         metadata: None,

@@ -31,6 +31,8 @@ fn scored(after: &str, summary: &str, kept: &[usize], recorded: &[usize]) -> (Cy
     let cycle = Cycle {
         context: &context,
         held: &session,
+        began: MessageIdx(0),
+        archive: &[],
         prefix_end: end,
         compacted_end: end,
         metadata: None,

@@ -80,6 +80,7 @@ impl Session {
             messages: self.messages,
             links: self.links,
             recorded: Vec::new(),
+            refusals: Vec::new(),
             model: None,
             context_window: None,
             tool_schema: None,

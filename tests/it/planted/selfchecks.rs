@@ -13,7 +13,7 @@ use compactor::facts::{FactClass, FactSet};
 use compactor::fileops::CallEffect;
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
-use compactor::replay::{Mode, Plan, Prepared, ScheduleMode, effects, replay};
+use compactor::replay::{Asked, Mode, Plan, Prepared, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::results::files::write_run;
 use compactor::run::{Job, RunSettings, Windows, run};
@@ -60,6 +60,8 @@ impl Case {
     fn score_context(&self, context: &Context, compacted_end: usize) -> CycleScore {
         Scorer::new(&self.transcript, &self.facts).score(&Cycle {
             held: &self.transcript,
+            began: MessageIdx(0),
+            archive: &[],
             context,
             prefix_end: context.now,
             compacted_end: MessageIdx::new(compacted_end),
@@ -325,6 +327,7 @@ fn run_all(sandbox: &Sandbox) -> RunOutput {
         strategies: Strategy::ALL.to_vec(),
         windows: Windows::Cycles(2),
         summary_tokens: None,
+        asked: Asked::default(),
         schedule: ScheduleMode::Locked,
         mode: Mode::Grow,
         tokenizer: Tokenizer::O200k,
