@@ -201,6 +201,10 @@ pub struct SummaryRow {
     pub unfit: u64,
     /// Cycles whose trigger fired too late, over all cycles.
     pub late_triggers: u64,
+    /// Facts that only a stored summary outside the context holds, over all cycles; lost.
+    pub facts_archived: u64,
+    /// Mean over sessions of the context's size by the policy's own measure over the counted one, at its triggers.
+    pub estimator_error: Option<f64>,
     /// Prompt tokens over all cycles.
     pub prompt_tokens: u64,
     /// Of those, read from cache.
@@ -614,6 +618,7 @@ fn summarize(group: &Group<'_>) -> SummaryRow {
     }
     row.tokens_summary = mean(&values_of(&exercised, |session| session.tokens_summary));
     row.reduction = mean(&values_of(&exercised, |session| session.reduction));
+    row.estimator_error = mean(&values_of(&exercised, |session| session.estimator_error));
     for (cycle, counts) in &group.cycles {
         add_health(&mut row, cycle);
         if *counts && !cycle.opaque {
@@ -685,6 +690,7 @@ fn add_health(row: &mut SummaryRow, cycle: &CycleRow) {
     row.tail_lost += cycle.tail_facts.saturating_sub(cycle.tail_facts_in_context);
     row.unfit += u64::from(cycle.unfit);
     row.late_triggers += u64::from(cycle.late_trigger);
+    row.facts_archived += cycle.facts_archived;
     row.prompt_tokens += cycle.prompt_tokens;
     row.cached_tokens += cycle.cached_tokens;
     row.written_tokens += cycle.written_tokens;

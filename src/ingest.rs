@@ -56,6 +56,7 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
+use rustc_hash::FxHashMap;
 use sink::Sink;
 
 /// A log format this program reads.
@@ -115,6 +116,8 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
     let lines::Parsed { mut records, detected } = lines::parse(bytes, &mut sink);
     let count = records.len() as u64;
+    let times: FxHashMap<u32, i64> =
+        records.iter().filter_map(|record| Some((record.line, record.time()?))).collect();
     let detected = detected.unwrap_or_default();
     let name = stem(name);
     if let Some(format) = detected.format {
@@ -137,7 +140,10 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
         let (code, text) = detect::why_unknown(bytes, &records);
         sink.note(0, code, Severity::Lost, text);
     }
-    let (sessions, diagnostics, raw) = sink.into_parts();
+    let (mut sessions, diagnostics, raw) = sink.into_parts();
+    for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
+        message.time = message.time.or_else(|| times.get(&message.line).copied());
+    }
     Ingested {
         format: detected.format,
         evidence: detected.evidence,

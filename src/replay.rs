@@ -14,6 +14,7 @@ use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
 pub mod asked;
+pub mod cost;
 pub mod ground;
 pub mod ledger;
 pub mod pruning;
@@ -23,6 +24,8 @@ pub mod stage;
 pub mod units;
 
 pub use asked::{Asked, Cause};
+pub use cost::Cost;
+use cost::{Common, Meter};
 use ledger::Ledger;
 use pruning::Stretch;
 pub use schedule::{Cut, Held, OverheadSource, Planner, Schedule, Terrain};
@@ -136,34 +139,6 @@ pub enum Mode {
     Repeat,
 }
 
-/// What the provider sees and charges for.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Cost {
-    /// Requests.
-    pub requests: u64,
-    /// Prompt tokens, overhead included.
-    pub prompt: u64,
-    /// Of those, the longest common prefix with the request before.
-    pub cached: u64,
-}
-
-impl std::ops::Add for Cost {
-    type Output = Self;
-
-    fn add(mut self, other: Self) -> Self {
-        self += other;
-        self
-    }
-}
-
-impl std::ops::AddAssign for Cost {
-    fn add_assign(&mut self, other: Self) {
-        self.requests += other.requests;
-        self.prompt += other.prompt;
-        self.cached += other.cached;
-    }
-}
-
 /// One cycle of a replay.
 #[derive(Debug, Clone)]
 pub struct CycleTrace {
@@ -271,11 +246,13 @@ pub fn replay(
         }
     }
     let (overhead, overhead_source) = planner.overhead();
-    let mut cost = run.spent;
-    cost += run.cost(run.tail, run.sent, prepared.transcript.messages.len());
+    let mut rest = run.spent;
+    rest += run.pay(prepared.transcript.messages.len());
+    let mut cost = Cost::default();
     for trace in &run.cycles {
         cost += trace.cost;
     }
+    cost += rest;
     Replay {
         window: plan.window,
         budget: Some(run.amounts.budget),
@@ -309,6 +286,9 @@ struct Runner<'a> {
     archive: Vec<String>,
     /// Cost that no cycle has yet.
     spent: Cost,
+    /// What the next request has in common with those before it, where that is not all of the newest one.
+    shared: Option<u64>,
+    meter: Meter,
     cycles: Vec<CycleTrace>,
 }
 
@@ -334,6 +314,8 @@ impl<'a> Runner<'a> {
             reset: 0,
             archive: Vec::new(),
             spent: Cost::default(),
+            shared: None,
+            meter: Meter::default(),
             cycles: Vec::new(),
         }
     }
@@ -355,23 +337,36 @@ impl<'a> Runner<'a> {
         self.planner.content(self.summary_tokens(), pinned, stretch, end, &self.amounts)
     }
 
-    /// Cost of the requests before messages `from..to`, with the tail beginning at `tail`.
+    /// Cost of the requests that were not counted so far, up to the one before message `to`.
     ///
-    /// Within a stretch every request extends the one before. The first after a compaction shares with it only the
-    /// overhead and the system messages at its head.
-    fn cost(&self, tail: usize, from: usize, to: usize) -> Cost {
-        let overhead = self.planner.overhead().0;
+    /// Within a stretch every request extends the one before, but for results that are pruned in between. The first after a
+    /// compaction shares with it only the overhead and the system messages at its head.
+    fn pay(&mut self, to: usize) -> Cost {
+        let prepared = self.prepared;
+        let stretch = Stretch { tail: self.tail, since: self.since };
+        let head = self.planner.overhead().0 + prepared.terrain.system(self.tail);
+        let pinned = self.pinned.map_or(0, |(_, tokens)| tokens);
+        let summary = self.content(self.tail, self.tail) - prepared.terrain.system(self.tail) - pinned;
         let mut cost = Cost::default();
-        let mut before = if self.cycles.is_empty() {
-            0
-        } else {
-            overhead + self.prepared.terrain.system(self.cycles.last().map_or(0, |trace| trace.cut.from))
-        };
-        for reply in self.prepared.terrain.replies(from..to) {
-            let prompt = overhead + self.content(tail, *reply);
-            cost += Cost { requests: 1, prompt, cached: before.min(prompt) };
-            before = prompt;
+        let continues = |reply: &usize| *reply >= self.since && self.shared.is_none();
+        let mut before = prepared.terrain.newest_reply(self.sent).filter(continues);
+        for reply in prepared.terrain.replies(self.sent..to) {
+            let prompt = self.planner.overhead().0 + self.content(self.tail, *reply);
+            let whole = self.shared.take().unwrap_or(self.meter.newest);
+            let cut = before.and_then(|before| self.planner.parted(stretch, before, *reply, &self.amounts));
+            let common = cut.map_or(Common::both(whole), |parted| Common {
+                prefix: head + summary + pinned + parted.prefix,
+                breakpoint: match parted.pruned {
+                    0 => head + summary,
+                    pruned => head + summary + pinned + pruned,
+                },
+            });
+            let output = prepared.tokens.range(*reply..*reply + 1);
+            let time = prepared.transcript.messages.get(*reply).and_then(|message| message.time);
+            cost += self.meter.request(prompt, common, output, time);
+            before = Some(*reply);
         }
+        self.sent = to.max(self.sent);
         cost
     }
 
@@ -386,8 +381,9 @@ impl<'a> Runner<'a> {
 
     /// A new session begins before a message: nothing of the one before is in it.
     fn reset(&mut self, at: usize) {
-        self.spent += self.cost(self.tail, self.sent, at);
-        self.sent = at.max(self.sent);
+        let paid = self.pay(at);
+        self.spent += paid;
+        self.shared = Some(self.planner.overhead().0 + self.prepared.terrain.system(self.tail));
         self.ledger.begin(self.prepared.transcript, at);
         self.archive.clear();
         self.summary.clear();
@@ -402,8 +398,7 @@ impl<'a> Runner<'a> {
         let control = self.plan.strategy == Strategy::None;
         let before = self.content(if control { self.reset } else { cut.from }, cut.trigger);
         let old = self.build(if control { self.reset } else { cut.from }, cut.trigger);
-        let cost = std::mem::take(&mut self.spent) + self.cost(self.tail, self.sent, cut.trigger);
-        self.sent = cut.trigger.max(self.sent);
+        let cost = std::mem::take(&mut self.spent) + self.pay(cut.trigger);
         let can = cut.cut > cut.from || self.plan.mode == Mode::Repeat;
         if can && !control {
             self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
@@ -428,6 +423,7 @@ impl<'a> Runner<'a> {
         self.tail = tail;
         if can && !control {
             self.since = cut.trigger;
+            self.shared = Some(self.planner.overhead().0 + self.prepared.terrain.system(cut.from));
         }
         let context = self.build(tail, cut.trigger);
         let trace = CycleTrace {

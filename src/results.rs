@@ -448,6 +448,8 @@ pub struct SessionRow {
     pub facts_in_summary: u64,
     /// Hard invariants broken, over all cycles.
     pub violations: u64,
+    /// Mean over cycles of `estimator_error`.
+    pub estimator_error: Option<f64>,
     /// Model requests of the whole session.
     pub requests: u64,
     /// Prompt tokens of those requests, overhead included.
@@ -456,6 +458,26 @@ pub struct SessionRow {
     pub cached_tokens: u64,
     /// Price in input-token equivalents: 0.1 per cached token, 1.25 per other.
     pub cost_units: f64,
+    /// Prompt tokens of the newest request: what stands in the context at the end.
+    pub context_tokens: u64,
+    /// Prompt and reply tokens of all requests.
+    pub total_tokens: u64,
+    /// `cached_tokens` of a cache that forgets after five minutes; empty where the log does not time its requests.
+    pub cached_5m: Option<u64>,
+    /// The same after one hour.
+    pub cached_1h: Option<u64>,
+    /// Of `cached_5m`, what ends at a marked place: behind system messages, summary, pruned results, and each request.
+    pub cached_marked_5m: Option<u64>,
+    /// The same after one hour.
+    pub cached_marked_1h: Option<u64>,
+    /// Price with `cached_5m`: 0.1 per cached token, 1.25 per other.
+    pub cost_5m: Option<f64>,
+    /// Price with `cached_1h`: 0.1 per cached token, 2 per other.
+    pub cost_1h: Option<f64>,
+    /// Price with `cached_marked_5m`.
+    pub cost_marked_5m: Option<f64>,
+    /// Price with `cached_marked_1h`.
+    pub cost_marked_1h: Option<f64>,
     /// What went wrong.
     pub error: String,
 }

@@ -17,7 +17,7 @@ use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
 use crate::replay::stage::Stages;
 use crate::replay::{
-    Asked, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
+    Asked, Cost, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
 };
 use crate::results::{
     AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
@@ -335,10 +335,7 @@ fn session(
                 let scene = Scene { transcript, prepared, facts, scorer, place, frame, log_facts };
                 scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
             }
-            row.requests = result.cost.requests;
-            row.prompt_tokens = result.cost.prompt;
-            row.cached_tokens = result.cost.cached;
-            row.cost_units = cost_units(result.cost.prompt, result.cost.cached);
+            tell_cost(&mut row, &result.cost);
             outcome.exercised |= row.exercised;
             outcome.sessions.push(row);
         }
@@ -418,9 +415,37 @@ fn also_lost(outcome: &mut SessionOutcome, first: usize, strategies: &[Strategy]
     }
 }
 
-/// Price in input-token equivalents: cached tokens at a tenth, tokens new to the provider's cache at a quarter more.
+/// Price of a token that is new to the provider's cache, by how long that holds it: five minutes, one hour.
+const WRITE: [f64; 2] = [1.25, 2.0];
+
+/// Price in input-token equivalents: cached tokens at a tenth, those that are written to the cache at `write`.
+fn price(prompt: u64, cached: u64, write: f64) -> f64 {
+    cached as f64 * 0.1 + (prompt - cached.min(prompt)) as f64 * write
+}
+
+/// The price with a cache that is never idle for long.
 fn cost_units(prompt: u64, cached: u64) -> f64 {
-    cached as f64 * 0.1 + (prompt - cached.min(prompt)) as f64 * 1.25
+    price(prompt, cached, WRITE[0])
+}
+
+/// What the requests of a session cost.
+fn tell_cost(row: &mut SessionRow, cost: &Cost) {
+    row.requests = cost.requests;
+    row.prompt_tokens = cost.prompt;
+    row.cached_tokens = cost.cached;
+    row.cost_units = cost_units(cost.prompt, cost.cached);
+    row.context_tokens = cost.newest;
+    row.total_tokens = cost.prompt + cost.output;
+    if cost.lived.untimed == 0 {
+        let [short, long] = cost.lived.prefix;
+        (row.cached_5m, row.cached_1h) = (Some(short), Some(long));
+        row.cost_5m = Some(price(cost.prompt, short, WRITE[0]));
+        row.cost_1h = Some(price(cost.prompt, long, WRITE[1]));
+        let [short, long] = cost.lived.breakpoints;
+        (row.cached_marked_5m, row.cached_marked_1h) = (Some(short), Some(long));
+        row.cost_marked_5m = Some(price(cost.prompt, short, WRITE[0]));
+        row.cost_marked_1h = Some(price(cost.prompt, long, WRITE[1]));
+    }
 }
 
 /// How a window came about.

@@ -54,7 +54,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
             }
         }
         let line = messages.len() as u32 + 1;
-        messages.push(Message { role, parts, line, cwd: None, usage: None, lines: Vec::new() });
+        messages.push(Message { role, parts, line, cwd: None, usage: None, lines: Vec::new(), time: None });
     }
     let transcript = Transcript {
         id: "test".to_owned(),

@@ -168,6 +168,8 @@ pub struct Message {
     pub cwd: Option<Arc<str>>,
     /// Provider usage; only on assistant messages.
     pub usage: Option<Usage>,
+    /// When its first record was written, in milliseconds since 1970-01-01 UTC, where the log says.
+    pub time: Option<i64>,
 }
 
 impl Message {

@@ -89,7 +89,15 @@ fn summary(context: &Context) -> Option<Message> {
             parts.push(Part::Text(Text { text: text.clone(), injected: true }));
         }
     }
-    (!parts.is_empty()).then_some(Message { role, parts, line: 0, lines: Vec::new(), cwd: None, usage: None })
+    (!parts.is_empty()).then_some(Message {
+        role,
+        parts,
+        line: 0,
+        lines: Vec::new(),
+        time: None,
+        cwd: None,
+        usage: None,
+    })
 }
 
 /// A result whose call left (no cut does that) would be a result of nothing: it becomes text.

@@ -57,6 +57,7 @@ fn session(notation: &str) -> Transcript {
             cwd: cwd.clone(),
             usage: None,
             lines: Vec::new(),
+            time: None,
         });
     }
     let transcript = Transcript {
@@ -736,7 +737,7 @@ mod properties {
                 parts: vec![Part::Text(Text { text: format!("{text} "), injected: false })],
                 line: 1,
                 cwd: None,
-                usage: None, lines: Vec::new(),
+                usage: None, lines: Vec::new(), time: None,
             };
             let mut transcript = session(READ_A);
             transcript.messages.push(text(&user, Role::User));

@@ -22,6 +22,7 @@
 //! | | `role` | `system`, `user`, `assistant` or `tool`; messages of `tool` hold only results |
 //! | | `line` | 1-based line (record) in the log it was read from; 0 for generated text |
 //! | | `lines?` | the line of each part, where they differ |
+//! | | `time?` | when its record was written, in milliseconds since 1970-01-01 UTC |
 //! | | `cwd?` | working directory |
 //! | | `usage?` | tokens as the provider counted them: `input` (cache included), `cache_read`, `cache_write`, `output` |
 //! | | `generated?` | a summary, not said by anybody: message 0 of a session with `starts_compacted` |
@@ -138,6 +139,8 @@ pub struct MessageLine<'a> {
     line: u32,
     #[serde(default, skip_serializing_if = "<[u32]>::is_empty")]
     lines: Cow<'a, [u32]>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    time: Option<i64>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     cwd: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -288,6 +291,7 @@ pub fn lines(transcript: &Transcript) -> impl Iterator<Item = Line<'_>> {
             role: message.role.into(),
             line: message.line,
             lines: Cow::Borrowed(&message.lines),
+            time: message.time,
             cwd: message.cwd.as_deref().map(Cow::Borrowed),
             usage: message.usage.map(UsageCounts::from),
             generated: transcript.starts_compacted && index == 0,
@@ -571,6 +575,7 @@ impl Reading {
             parts,
             line: message.line,
             lines,
+            time: message.time,
             cwd: found,
             usage: message.usage.map(Usage::from),
         });

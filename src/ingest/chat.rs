@@ -127,6 +127,7 @@ fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
             cwd: None,
             usage: None,
             lines: Vec::new(),
+            time: None,
         });
     }
     let tools = ["tools", "functions"].iter().map(|key| take(value, key)).find(|tools| !tools.is_null());
@@ -169,6 +170,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
                 cwd: None,
                 usage: None,
                 lines: Vec::new(),
+                time: None,
             });
             return;
         }
@@ -188,7 +190,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         }
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
-    draft.messages.push(Message { role, parts, line, cwd, usage, lines: Vec::new() });
+    draft.messages.push(Message { role, parts, line, cwd, usage, lines: Vec::new(), time: None });
 }
 
 /// The directory that the first script with a `cd` to an absolute path enters.

@@ -495,7 +495,15 @@ impl Builder<'_> {
 
     fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<Arc<str>>) {
         if !parts.is_empty() {
-            self.draft.messages.push(Message { role, parts, line, cwd, usage: None, lines: Vec::new() });
+            self.draft.messages.push(Message {
+                role,
+                parts,
+                line,
+                cwd,
+                usage: None,
+                lines: Vec::new(),
+                time: None,
+            });
         }
     }
 
@@ -563,6 +571,7 @@ impl Builder<'_> {
             cwd: node.cwd,
             usage,
             lines: Vec::new(),
+            time: None,
         };
         self.draft.messages.push(message);
     }
@@ -610,6 +619,7 @@ impl Builder<'_> {
                 cwd: node.cwd,
                 usage: None,
                 lines: Vec::new(),
+                time: None,
             };
             self.draft.messages.insert(0, message);
             self.places.values_mut().for_each(|place| *place += 1);

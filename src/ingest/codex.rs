@@ -276,6 +276,7 @@ impl Reader {
             cwd: self.cwd.clone(),
             usage: None,
             lines: Vec::new(),
+            time: None,
         });
         Some(self.draft.messages.len() - 1)
     }
@@ -601,6 +602,7 @@ impl Reader {
             cwd: self.cwd.clone(),
             usage: None,
             lines: Vec::new(),
+            time: None,
         };
         self.draft.messages.insert(0, message);
         self.newest_reply = self.newest_reply.map(|reply| reply + 1);

@@ -31,6 +31,20 @@ const DEPTH: usize = 512;
 /// Places of one damaged line at which a whole record is looked for.
 const RECOVERIES: usize = 8;
 
+/// The field that says when a record was written, in every format that says it.
+const TIME: &str = "timestamp";
+
+impl Record {
+    /// When it was written, in milliseconds since 1970-01-01 UTC, where it says.
+    pub(super) fn time(&self) -> Option<i64> {
+        match self.value.get(TIME)? {
+            Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
+            // Seconds up to the year 5138, else milliseconds.
+            number => number.as_i64().map(|told| if told < 100_000_000_000 { told * 1_000 } else { told }),
+        }
+    }
+}
+
 /// One JSON value of the file.
 #[derive(Debug)]
 pub(crate) struct Record {
@@ -384,7 +398,7 @@ impl<'de> Visitor<'de> for Lean<'_> {
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
         let mut found = Map::with_capacity(self.keep.map_or(0, |_| 12));
         while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
-            if self.keep.is_some_and(|keep| !keep.contains(&key.as_ref())) {
+            if self.keep.is_some_and(|keep| key != TIME && !keep.contains(&key.as_ref())) {
                 fields.next_value::<IgnoredAny>()?;
             } else {
                 let value: Value = fields.next_value()?;

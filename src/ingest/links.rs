@@ -353,6 +353,7 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
             cwd: message.cwd.clone(),
             usage: None,
             lines: Vec::new(),
+            time: None,
         };
         message.parts = kept;
         settled.extend([message, demoted].into_iter().filter(|message| !message.parts.is_empty()));
@@ -406,6 +407,7 @@ mod tests {
                 cwd: None,
                 usage: None,
                 lines: Vec::new(),
+                time: None,
             });
         }
         draft
@@ -468,6 +470,7 @@ mod tests {
                 cwd: None,
                 usage: None,
                 lines: Vec::new(),
+                time: None,
             },
         );
         let recorded = |before: u32| Recorded {

@@ -159,6 +159,7 @@ impl Reader {
                 cwd: self.cwd.clone(),
                 usage,
                 lines: Vec::new(),
+                time: None,
             });
         }
     }
@@ -271,8 +272,15 @@ impl Reader {
                 None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
             };
             let cwd = self.cwd.clone();
-            let message =
-                Message { role: Role::User, parts: vec![part], line, cwd, usage: None, lines: Vec::new() };
+            let message = Message {
+                role: Role::User,
+                parts: vec![part],
+                line,
+                cwd,
+                usage: None,
+                lines: Vec::new(),
+                time: None,
+            };
             self.draft.messages.insert(0, message);
             self.draft.messages.extend(retained.into_iter().flatten());
             return;

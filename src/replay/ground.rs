@@ -117,6 +117,11 @@ impl Ground {
         self.first.get(message).or(self.first.last()).copied().unwrap_or(0)
     }
 
+    /// The message of an entry.
+    pub fn source(&self, entry: usize) -> Option<usize> {
+        self.source.get(entry).copied()
+    }
+
     /// The first message that lies wholly at an entry or behind it. Of a message that a cut parts, nothing is kept: what
     /// would be are results without their calls.
     pub fn message(&self, entry: usize) -> Option<usize> {

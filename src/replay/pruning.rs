@@ -183,6 +183,12 @@ impl Pruning {
         if run.is_empty() { 0 } else { sum(run.end) - sum(run.start) }
     }
 
+    /// The first entry of a run that has a result which does not stay.
+    pub fn first_replaced(&self, run: Range<usize>) -> Option<usize> {
+        let first = self.replaced.get(self.from(run.start)).map(|(at, ..)| *at);
+        first.filter(|at| *at < run.end)
+    }
+
     /// What stands in place of results of a run: link and text.
     pub fn replaced(&self, run: &Range<usize>) -> impl Iterator<Item = (usize, &str)> {
         let (from, to) = (self.from(run.start), self.from(run.end));

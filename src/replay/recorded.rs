@@ -4,6 +4,7 @@
 //! system messages, the summary, what is left of messages that were cut short, the messages that stayed. What the harness
 //! added right behind it (files read again, reminders) are messages of their own and come later.
 
+use super::cost::{Common, Meter};
 use super::{Cause, Cost, CycleTrace, Prepared, Replay};
 use crate::context::{Context, Entry};
 use crate::profile::Profile;
@@ -18,12 +19,15 @@ use crate::transcript::{MessageIdx, Recorded, Role};
 pub fn recorded(prepared: &Prepared<'_>, window: u64) -> Replay {
     let transcript = prepared.transcript;
     let (overhead, overhead_source) = prepared.terrain.overhead(&Profile::standard());
-    let mut walk = Walk { prepared, overhead, start: 0, base: 0, entries: 0, shared: 0 };
+    let mut walk =
+        Walk { prepared, overhead, start: 0, base: 0, entries: 0, shared: None, meter: Meter::default() };
     let cycles: Vec<CycleTrace> = transcript.recorded.iter().map(|one| walk.cycle(one)).collect();
-    let mut cost = walk.cost(transcript.messages.len());
+    let rest = walk.cost(transcript.messages.len());
+    let mut cost = Cost::default();
     for trace in &cycles {
         cost += trace.cost;
     }
+    cost += rest;
     Replay { window, budget: None, overhead, overhead_source, cycles, stuck: false, cost }
 }
 
@@ -36,8 +40,9 @@ struct Walk<'a> {
     /// Tokens and entries of the context it left.
     base: u64,
     entries: u64,
-    /// Tokens of a request that the next one has in common with the requests before the compaction.
-    shared: u64,
+    /// Tokens that the next request has in common with those before the compaction, where that is not all of the newest one.
+    shared: Option<u64>,
+    meter: Meter,
 }
 
 impl Walk<'_> {
@@ -85,7 +90,7 @@ impl Walk<'_> {
         self.start = end;
         self.base = tokens;
         self.entries = trace.messages_after;
-        self.shared = self.overhead + self.prepared.terrain.system(end);
+        self.shared = Some(self.overhead + self.prepared.terrain.system(end));
         trace
     }
 
@@ -113,14 +118,15 @@ impl Walk<'_> {
     }
 
     /// Requests from the compaction before up to message `end`, as the counted context would have cost them.
-    fn cost(&self, end: usize) -> Cost {
+    fn cost(&mut self, end: usize) -> Cost {
         let mut cost = Cost::default();
-        let mut before = self.shared;
-        for reply in self.prepared.terrain.replies(self.start..end) {
-            let held = self.base + self.prepared.tokens.range(self.start..*reply);
-            let prompt = self.overhead + held;
-            cost += Cost { requests: 1, prompt, cached: before.min(prompt) };
-            before = prompt;
+        let prepared = self.prepared;
+        for reply in prepared.terrain.replies(self.start..end) {
+            let prompt = self.overhead + self.base + prepared.tokens.range(self.start..*reply);
+            let common = Common::both(self.shared.take().unwrap_or(self.meter.newest));
+            let output = prepared.tokens.range(*reply..*reply + 1);
+            let time = prepared.transcript.messages.get(*reply).and_then(|message| message.time);
+            cost += self.meter.request(prompt, common, output, time);
         }
         cost
     }

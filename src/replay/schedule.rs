@@ -468,6 +468,15 @@ fn tail_tokens(ground: &Ground, tokens: &TokenIndex, stretch: Stretch, end: usiz
     })
 }
 
+/// Two requests of a stretch that have only a part of its tail in common: tokens of the tail.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Parted {
+    /// Up to where they part.
+    pub prefix: u64,
+    /// Up to the end of the pruned results of the first one; 0 where it has none.
+    pub pruned: u64,
+}
+
 /// A planner for one session and profile: makes walks, schedules and windows.
 #[derive(Debug)]
 pub struct Planner<'a> {
@@ -622,6 +631,21 @@ impl<'a> Planner<'a> {
     /// Tokens of a tail up to message `end` as a request carries it.
     pub fn tail(&self, stretch: Stretch, end: usize, amounts: &Amounts) -> u64 {
         tail_tokens(&self.ground, self.tokens, stretch, end, amounts)
+    }
+
+    /// Where the request before message `now` parts from the one before message `before`, both of a stretch: at a result that
+    /// was pruned in between. `None` where the one extends the other.
+    pub fn parted(&self, stretch: Stretch, before: usize, now: usize, amounts: &Amounts) -> Option<Parted> {
+        let pruning = self.ground.pruning.as_ref()?;
+        let runs = [before, now].map(|end| pruning.run(&self.ground, stretch, end, amounts));
+        let [old, new] = &runs;
+        let changed = pruning.first_replaced(old.end.max(new.start)..new.end)?;
+        let upto = |entry: usize| {
+            let message = self.ground.source(entry).unwrap_or(stretch.tail).max(stretch.tail);
+            let run = old.start..old.end.min(self.ground.entry(message)).max(old.start);
+            self.tokens.range(stretch.tail..message).saturating_add_signed(-pruning.saved(&run))
+        };
+        Some(Parted { prefix: upto(changed), pruned: if old.is_empty() { 0 } else { upto(old.end) } })
     }
 
     /// What stands in place of results in the request before message `end`: link and text.

@@ -338,7 +338,7 @@ fn points(share: f64) -> f64 {
 fn broken(page: &mut Page, rows: &[SummaryRow]) {
     let mut said: Vec<(String, Vec<String>)> = Vec::new();
     for row in rows {
-        for text in [rules(row), odd_cycles(row)].into_iter().flatten() {
+        for text in [rules(row), odd_cycles(row), estimator(row)].into_iter().flatten() {
             let strategy = sanitize(&row.strategy);
             match said.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, strategies)) => strategies.push(strategy),
@@ -374,6 +374,15 @@ fn odd_cycles(row: &SummaryRow) -> Option<String> {
         (row.unfit, "cycle without a place to cut or with a piece larger than the window (unfit)"),
         (row.late_triggers, "cycle past the window before its trigger"),
     ])
+}
+
+/// What the policy takes a context for, where that is not what is counted.
+fn estimator(row: &SummaryRow) -> Option<String> {
+    let error = row.estimator_error.filter(|error| (error - 1.0).abs() >= 0.005)?;
+    Some(format!(
+        "by its own measure a context is {:.0} % of its counted tokens when it compacts",
+        error * 100.0
+    ))
 }
 
 /// `kind 2x, other kind 1x`; `None` when nothing happened.

@@ -3,7 +3,7 @@
 //! The policy that ran is the agent's own, so the profile of a row is the log's format and its strategy `recorded`.
 
 use super::rows::{Frame, Scene};
-use super::{Makeup, Place, RunSettings, SessionOutcome, auto_window, calibration, cost_units, session_row};
+use super::{Makeup, Place, RunSettings, SessionOutcome, auto_window, calibration, session_row, tell_cost};
 use crate::facts::FactSet;
 use crate::replay::recorded::recorded;
 use crate::replay::{Prepared, effects};
@@ -77,10 +77,7 @@ pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunS
         });
     });
     outcome.audits = audits;
-    row.requests = result.cost.requests;
-    row.prompt_tokens = result.cost.prompt;
-    row.cached_tokens = result.cost.cached;
-    row.cost_units = cost_units(result.cost.prompt, result.cost.cached);
+    tell_cost(&mut row, &result.cost);
     outcome.exercised |= row.exercised;
     outcome.sessions.push(row);
     outcome

@@ -506,6 +506,7 @@ fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
     session.reduction = mean(|row| row.reduction);
     session.facts_at_risk = rows.iter().map(|row| row.facts_at_risk).sum();
     session.facts_in_summary = rows.iter().map(|row| row.facts_in_summary).sum();
+    session.estimator_error = mean(|row| row.estimator_error);
     session.violations = rows.iter().map(CycleRow::violations).sum();
 }
 

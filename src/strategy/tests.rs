@@ -22,6 +22,7 @@ fn session(roles: &str) -> Transcript {
             cwd: None,
             usage: None,
             lines: Vec::new(),
+            time: None,
         })
         .collect();
     Transcript {

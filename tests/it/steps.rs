@@ -44,7 +44,7 @@ fn readers_keep_refused_requests_apart_from_messages() {
         let written = canonical::document([session]);
         assert_eq!(
             ingest(written.as_bytes(), "log.canonical.jsonl").sessions.as_slice(),
-            [session.clone()],
+            std::slice::from_ref(session),
             "{format}"
         );
     }

@@ -140,7 +140,7 @@ proptest! {
                 role,
                 parts: vec![part],
                 line: *line,
-                lines: Vec::new(),
+                lines: Vec::new(), time: None,
                 cwd: Some(text.as_str().into()),
                 usage: None,
             });

@@ -277,3 +277,21 @@ fn an_input_beyond_the_window_is_an_overflow_for_those_who_look_at_usage() {
     assert_eq!(first("opal"), Some((7, Cause::Overflow)));
     assert_eq!(first("standard"), Some((5, Cause::Trigger)));
 }
+
+#[test]
+fn a_pruned_result_costs_what_stands_behind_it() {
+    let mut log = session_of("write_file", 200, &[(190, "U: /prune")]);
+    for (at, message) in log.messages.iter_mut().enumerate() {
+        message.time = Some(at as i64 * 1_000);
+    }
+    let cost = |asked: Asked| run(&log, &profile("lis"), asked, 34_000).cost;
+    let (plain, pruned) = (cost(Asked::default()), cost(follow()));
+    // Without pruning each request holds all of the one before.
+    assert_eq!(plain.cached, plain.prompt - plain.newest);
+    assert_eq!(plain.lived.breakpoints, [plain.cached, plain.cached]);
+    // With it one request shares only what stands before the first pruned result, and no marked place but the head.
+    let uncached = |cost: &crate::replay::Cost| cost.prompt - cost.cached;
+    assert!(uncached(&pruned) > uncached(&plain), "{pruned:?} {plain:?}");
+    assert!(pruned.lived.breakpoints[0] < pruned.lived.prefix[0], "{pruned:?}");
+    assert_eq!(pruned.lived.prefix, [pruned.cached, pruned.cached]);
+}

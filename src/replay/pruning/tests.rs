@@ -141,3 +141,34 @@ proptest! {
         check(&steps, window);
     }
 }
+
+#[test]
+fn a_request_parts_from_the_one_before_where_a_result_was_pruned() {
+    let steps: Vec<(usize, usize, bool)> = (0..40).map(|at| (1, 60, at % 4 == 3)).collect();
+    let session = session(&steps);
+    let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+    let effects = effects(&session);
+    let prepared = Prepared::new(&session, &tokens, Tokenizer::Heuristic, &effects);
+    for profile in profiles() {
+        let planner = prepared.planner(&profile, None);
+        let amounts = planner.amounts(1_200);
+        let stretch = Stretch { tail: 0, since: 0 };
+        let view = |end: usize| {
+            let pruned = planner.pruned(stretch, end, &amounts).map(|(at, text)| (at, text.to_owned()));
+            let context = crate::context::Context { pruned: pruned.collect(), ..Default::default() };
+            context.pruned_of(&session)
+        };
+        let mut partings = 0;
+        let replies: Vec<usize> = prepared.terrain.replies(0..session.messages.len()).to_vec();
+        for pair in replies.windows(2) {
+            let (old, new) = (view(pair[0]), view(pair[1]));
+            let first = (0..pair[0]).find(|at| old.messages[*at] != new.messages[*at]);
+            let parted = planner.parted(stretch, pair[0], pair[1], &amounts);
+            let counted = TokenIndex::new(&old, Tokenizer::Heuristic);
+            assert_eq!(parted.map(|it| it.prefix), first.map(|at| counted.range(0..at)), "{pair:?}");
+            assert!(parted.is_none_or(|it| it.pruned <= it.prefix), "{parted:?}");
+            partings += usize::from(parted.is_some());
+        }
+        assert!(partings > 0, "{}", profile.name);
+    }
+}

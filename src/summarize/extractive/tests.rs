@@ -20,7 +20,15 @@ struct Session {
 impl Session {
     fn push(&mut self, role: Role, parts: Vec<Part>) -> u32 {
         let at = self.messages.len() as u32;
-        self.messages.push(Message { role, parts, line: at + 1, cwd: None, usage: None, lines: Vec::new() });
+        self.messages.push(Message {
+            role,
+            parts,
+            line: at + 1,
+            cwd: None,
+            usage: None,
+            lines: Vec::new(),
+            time: None,
+        });
         at
     }
 
