@@ -107,6 +107,7 @@ fn whole(found: &Discovered, log_facts: bool) -> u64 {
         tokenizer: Tokenizer::O200k,
         jobs: 1,
         log_facts,
+        events: false,
     };
     let output = run(found, &settings, &Extractive, &|_, _| {}).expect("a pool of one thread");
     output.cycles.len() as u64

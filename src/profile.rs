@@ -12,6 +12,7 @@ use crate::outputs::OutputRules;
 use crate::overflow::Matcher;
 use crate::pairs::PairRules;
 use crate::prompt::PromptRules;
+use crate::replay::events::EventRules;
 use crate::strategy::TextRules;
 use crate::summarize::{Layout, ListForm};
 use crate::summary_text::SummaryText;
@@ -94,6 +95,9 @@ pub struct Profile {
     /// What a refused request does, where its error is taken for an overflow.
     #[serde(default)]
     pub refused: RefusedRules,
+    /// How it tells of compactions.
+    #[serde(default)]
+    pub events: EventRules,
     /// How pairs are repaired when a request is built.
     #[serde(default)]
     pub pairs: PairRules,

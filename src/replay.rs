@@ -15,6 +15,7 @@ use crate::transcript::{MessageIdx, Role, Transcript};
 
 pub mod asked;
 pub mod cost;
+pub mod events;
 pub mod ground;
 pub mod ledger;
 pub mod pruning;

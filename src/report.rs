@@ -11,6 +11,7 @@ use std::io;
 
 pub mod audit;
 pub mod compacted;
+pub mod events;
 pub mod overflow;
 pub mod page;
 pub mod rank;

@@ -322,6 +322,27 @@ pub struct SpellRow {
     pub censored: u64,
 }
 
+/// What a system tells of one compaction, in its own form (`--events`).
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct EventRow {
+    /// Session id.
+    pub session: String,
+    /// Profile name.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// Number of the cycle, from 1; empty where results were pruned.
+    pub cycle: Option<u32>,
+    /// The request before this message.
+    pub message: u64,
+    /// `start`, `end` or `pruned`.
+    pub kind: String,
+    /// The text; it may have several lines.
+    pub text: String,
+}
+
 /// One fact in one cycle (`--log-facts`).
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct FactRow {
@@ -662,6 +683,8 @@ pub struct RunOutput {
     pub audits: Vec<AuditRow>,
     /// Fact rows, only with `--log-facts`.
     pub facts: Vec<FactRow>,
+    /// Event rows, only with `--events`.
+    pub events: Vec<EventRow>,
 }
 
 /// A ratio of counts; `None` when there is nothing to divide by.

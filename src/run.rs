@@ -15,12 +15,13 @@ use crate::facts::FactSet;
 use crate::ingest::{Ingested, ingest};
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
+use crate::replay::events::events;
 use crate::replay::stage::Stages;
 use crate::replay::{
     Asked, Cost, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
 };
 use crate::results::{
-    AuditRow, ClassRow, CycleRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
+    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
 };
 use crate::score::Scorer;
 use crate::strategy::Strategy;
@@ -85,6 +86,8 @@ pub struct RunSettings {
     pub jobs: usize,
     /// Keep a row per fact and cycle.
     pub log_facts: bool,
+    /// Keep what the systems tell of their compactions.
+    pub events: bool,
 }
 
 impl RunSettings {
@@ -102,6 +105,7 @@ impl RunSettings {
             tokenizer,
             jobs,
             log_facts,
+            events: false,
         }
     }
 }
@@ -148,6 +152,7 @@ struct SessionOutcome {
     spells: Vec<SpellRow>,
     audits: Vec<AuditRow>,
     facts: Vec<FactRow>,
+    events: Vec<EventRow>,
     /// The worst under a strategy that writes a summary, and the worst under the others.
     losses: Vec<Loss>,
     /// Per plan that was replayed, in order, the facts lost at some cycle.
@@ -336,6 +341,19 @@ fn session(
                 scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
             }
             tell_cost(&mut row, &result.cost);
+            if settings.events && *strategy != Strategy::None {
+                let told = events(prepared, planner, profile, &result).into_iter().map(|event| EventRow {
+                    session: transcript.id.clone(),
+                    profile: profile.name.clone(),
+                    strategy: strategy.name().to_owned(),
+                    window: *window,
+                    cycle: event.cycle,
+                    message: event.at as u64,
+                    kind: event.kind.to_owned(),
+                    text: event.text,
+                });
+                outcome.events.extend(told);
+            }
             outcome.exercised |= row.exercised;
             outcome.sessions.push(row);
         }

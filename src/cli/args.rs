@@ -481,6 +481,10 @@ pub struct ReplayArgs {
     #[arg(long, requires = "out", action = ArgAction::SetTrue)]
     pub log_facts: bool,
 
+    /// Print what each policy's own system would tell of its compactions in place of the report; with --out also to events.csv
+    #[arg(long, action = ArgAction::SetTrue, conflicts_with = "format")]
+    pub events: bool,
+
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub format: Output,

@@ -5,8 +5,8 @@ use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
 use crate::profile::{Profile, known};
-use crate::report::render;
 use crate::report::text::thousands;
+use crate::report::{events, render};
 use crate::results::RunOutput;
 use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
@@ -16,6 +16,10 @@ use std::path::Path;
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let done = perform(&args.paths, &settings, args.out.as_deref(), ui)?;
+    if args.events {
+        ui.product(&events::render(&done.output.events))?;
+        return exit(&done.output, ui);
+    }
     let text = render(args.format.into(), &done.output, &done.aggregate, done.look(ui))
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
     if done.output.manifest.sessions_exercised > 0 || args.format != super::args::Output::Table {
@@ -48,6 +52,7 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         tokenizer: args.tokenizer,
         jobs: args.jobs.map_or(0, usize::from),
         log_facts: args.log_facts,
+        events: args.events,
     })
 }
 

@@ -69,6 +69,7 @@ fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
         tokenizer: args.tokenizer,
         jobs: 1,
         log_facts: false,
+        events: false,
     })
 }
 

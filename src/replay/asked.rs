@@ -147,13 +147,15 @@ pub fn forced(transcript: &Transcript, profile: &Profile, asked: &Asked) -> Vec<
 
 /// The first place from a message on at which no turn is under way.
 fn turn_end(transcript: &Transcript, at: usize) -> Option<usize> {
-    let ends = |at: &usize| {
-        let before = at.checked_sub(1).and_then(|before| transcript.messages.get(before));
-        let calls = |part: &Part| matches!(part, Part::Call(_));
-        let asks = transcript.messages.get(*at).is_none_or(crate::transcript::Message::is_user_request);
-        asks || before.is_some_and(|it| it.role == Role::Assistant && !it.parts.iter().any(calls))
-    };
-    (at..=transcript.messages.len()).find(ends)
+    (at..=transcript.messages.len()).find(|at| is_idle(transcript, *at))
+}
+
+/// Is no turn under way before a message?
+pub(super) fn is_idle(transcript: &Transcript, at: usize) -> bool {
+    let before = at.checked_sub(1).and_then(|before| transcript.messages.get(before));
+    let calls = |part: &Part| matches!(part, Part::Call(_));
+    let asks = transcript.messages.get(at).is_none_or(crate::transcript::Message::is_user_request);
+    asks || before.is_some_and(|it| it.role == Role::Assistant && !it.parts.iter().any(calls))
 }
 
 /// How a step is made: the size of its tail, whether what stays anyway may leave, and whether what leaves is dropped.

@@ -81,8 +81,10 @@ impl Common {
 /// Adds up requests in the order in which they are made.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Meter {
-    /// When the newest request was made; `None` outside before the first one.
-    before: Option<Option<i64>>,
+    /// A request was made.
+    begun: bool,
+    /// When the newest one was made.
+    before: Option<i64>,
     /// Prompt tokens of the newest request.
     pub newest: u64,
 }
@@ -90,14 +92,13 @@ pub struct Meter {
 impl Meter {
     /// The cost of the next request, made at `time`.
     pub fn request(&mut self, prompt: u64, common: Common, output: u64, time: Option<i64>) -> Cost {
-        let common = match self.before {
-            Some(_) => {
-                Common { prefix: common.prefix.min(prompt), breakpoint: common.breakpoint.min(prompt) }
-            }
-            None => Common::both(0),
+        let common = if self.begun {
+            Common { prefix: common.prefix.min(prompt), breakpoint: common.breakpoint.min(prompt) }
+        } else {
+            Common::both(0)
         };
         let mut lived = Lived::default();
-        match (self.before.flatten(), time) {
+        match (self.before, time) {
             // Clocks of two records may disagree a little.
             (Some(before), Some(now)) => {
                 for (at, lifetime) in LIFETIMES.iter().enumerate() {
@@ -110,9 +111,9 @@ impl Meter {
                     }
                 }
             }
-            _ => lived.untimed = u64::from(self.before.is_some()),
+            _ => lived.untimed = u64::from(self.begun),
         }
-        self.before = Some(time);
+        (self.begun, self.before) = (true, time);
         self.newest = prompt;
         Cost { requests: 1, prompt, cached: common.prefix, output, newest: prompt, lived }
     }

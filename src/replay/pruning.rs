@@ -177,6 +177,16 @@ impl Pruning {
         checks.get(at).copied()
     }
 
+    /// Tokens of the results of a stretch up to message `end`, as the system holds them, and of those that a run prunes.
+    pub fn held(&self, ground: &Ground, stretch: Stretch, end: usize, run: &Range<usize>) -> (u64, u64) {
+        let sum = |entry: usize| self.held.get(entry).copied().unwrap_or(0);
+        let all = sum(ground.entry(end)) - sum(ground.entry(stretch.tail));
+        let from = self.replaced.get(self.from(run.start)..self.from(run.end)).unwrap_or_default();
+        let mut entries: Vec<usize> = from.iter().map(|(at, ..)| *at).collect();
+        entries.dedup();
+        (all, entries.into_iter().map(|at| sum(at + 1) - sum(at)).sum())
+    }
+
     /// Tokens that a run of entries loses.
     pub fn saved(&self, run: &Range<usize>) -> i64 {
         let sum = |entry: usize| self.saved.get(entry).copied().unwrap_or(0);

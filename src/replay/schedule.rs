@@ -12,7 +12,7 @@ use crate::compaction::Form;
 use crate::cut::{CutRules, Mark, split};
 use crate::estimate::usage::{Trailing, Unreported};
 use crate::estimate::{Accounts, Calibration, Measure, UsageRules, entry_tokens};
-use crate::harness::{Entry, Kind, Reported, Role as Speaker};
+use crate::harness::{Entry, Kind, Reported, Role as Speaker, Systems};
 use crate::overflow::Usage;
 use crate::profile::{Amounts, MIN_WINDOW, Profile};
 use crate::tokens::{MESSAGE_OVERHEAD, TokenIndex};
@@ -84,6 +84,12 @@ impl Terrain {
     /// Tokens of a request beyond its messages, and how they are known.
     pub fn overhead(&self, profile: &Profile) -> (u64, OverheadSource) {
         self.measured.unwrap_or((profile.overhead.tokens, OverheadSource::Profile))
+    }
+
+    /// System messages before a message.
+    pub fn systems(&self, end: usize) -> usize {
+        self.system.get(1..=end).unwrap_or_default().windows(2).filter(|pair| pair[0] < pair[1]).count()
+            + usize::from(end > 0 && self.system.get(1).is_some_and(|first| *first > 0))
     }
 
     /// Tokens of system messages in a run of messages.
@@ -468,6 +474,21 @@ fn tail_tokens(ground: &Ground, tokens: &TokenIndex, stretch: Stretch, end: usiz
     })
 }
 
+/// Results of a stretch that were marked to be pruned; tokens as the system holds them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Marked {
+    /// Before this message.
+    pub at: usize,
+    /// Of all results.
+    pub results: u64,
+    /// Of those that are pruned.
+    pub pruned: u64,
+    /// How many these are.
+    pub pruned_results: u64,
+    /// Counted tokens of the messages of the next request, without a summary.
+    pub request: u64,
+}
+
 /// Two requests of a stretch that have only a part of its tail in common: tokens of the tail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parted {
@@ -621,6 +642,35 @@ impl<'a> Planner<'a> {
             + summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD)
             + pinned
             + self.tail(stretch, end, amounts)
+    }
+
+    /// The context before message `end` as the policy estimates it, with a tail and generated texts.
+    pub fn estimated(&self, tail: usize, end: usize, texts: &[&str]) -> u64 {
+        let held = texts.iter().map(|text| self.held_text(0, text).estimate).sum::<u64>();
+        self.ground.system(end) + held + self.ground.estimate(tail..end)
+    }
+
+    /// Messages of a context as the system counts them, the summary aside.
+    pub fn entries(&self, tail: usize, end: usize) -> usize {
+        let before =
+            if self.profile.messages.system == Systems::Inside { self.terrain.systems(tail) } else { 0 };
+        before + self.ground.entry(end) - self.ground.entry(tail)
+    }
+
+    /// Where the results of a stretch were marked to be pruned, up to message `end`.
+    pub fn marked(&self, stretch: Stretch, end: usize, window: u64) -> Option<Marked> {
+        let pruning = self.ground.pruning.as_ref()?;
+        let amounts = self.amounts(window);
+        let at = pruning.boundary(&self.ground, stretch, end, &amounts)?;
+        let run = pruning.run(&self.ground, stretch, at, &amounts);
+        let (results, pruned) = pruning.held(&self.ground, stretch, at, &run);
+        Some(Marked {
+            at,
+            results,
+            pruned,
+            pruned_results: pruning.replaced(&run).count() as u64,
+            request: self.terrain.system(stretch.tail) + self.tail(stretch, at, &amounts),
+        })
     }
 
     /// Messages before which the trigger is looked at, ascending.

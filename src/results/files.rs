@@ -8,7 +8,8 @@
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
 use super::{
-    AuditRow, ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow, SpellRow,
+    AuditRow, ClassRow, CycleRow, EventRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow,
+    SpellRow,
 };
 use crate::aggregate::audit::AfterRow;
 use crate::aggregate::curves::CurveRow;
@@ -49,7 +50,10 @@ pub const AUDIT: &str = "audit.csv";
 /// What agents did afterwards.
 pub const AFTERWARDS: &str = "afterwards.csv";
 
-const ALL: [&str; 13] = [
+/// Event rows; only there with `--events`.
+pub const EVENTS: &str = "events.csv";
+
+const ALL: [&str; 14] = [
     MANIFEST,
     CYCLES,
     CLASSES,
@@ -63,6 +67,7 @@ const ALL: [&str; 13] = [
     KEPT,
     AUDIT,
     AFTERWARDS,
+    EVENTS,
 ];
 
 /// A result directory that cannot be written or read: where, why, and what to do.
@@ -159,6 +164,7 @@ fn is_result(path: &Path, name: &str) -> bool {
         AUDIT => begins::<AuditRow>(),
         KEPT => begins::<KeptRow>(),
         AFTERWARDS => begins::<AfterRow>(),
+        EVENTS => begins::<EventRow>(),
         _ => begins::<FactRow>(),
     };
     read.is_ok() && (start.is_empty() || start.starts_with(first.as_bytes()))
@@ -174,7 +180,7 @@ fn begins<T: DeserializeOwned>() -> String {
 pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Result<(), FilesError> {
     prepare(dir)?;
     remove(dir, MANIFEST)?;
-    for optional in [FACTS, AUDIT, AFTERWARDS] {
+    for optional in [FACTS, AUDIT, AFTERWARDS, EVENTS] {
         remove(dir, optional)?;
     }
     write_file(dir, CYCLES, |out| write_csv(out, &output.cycles))?;
@@ -192,6 +198,9 @@ pub fn write_run(dir: &Path, output: &RunOutput, aggregate: &Aggregate) -> Resul
     }
     if !output.facts.is_empty() {
         write_file(dir, FACTS, |out| write_csv(out, &output.facts))?;
+    }
+    if !output.events.is_empty() {
+        write_file(dir, EVENTS, |out| write_csv(out, &output.events))?;
     }
     write_file(dir, MANIFEST, |out| {
         serde_json::to_writer_pretty(&mut *out, &output.manifest)?;
@@ -244,7 +253,7 @@ pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
 /// Reads a run back. Refuses results of a newer schema; columns it does not know are ignored.
 pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
     let manifest = read_manifest(&dir.join(MANIFEST))?;
-    let (facts, audits) = (dir.join(FACTS), dir.join(AUDIT));
+    let (facts, audits, events) = (dir.join(FACTS), dir.join(AUDIT), dir.join(EVENTS));
     Ok(RunOutput {
         manifest,
         cycles: read_rows::<CycleRow>(&dir.join(CYCLES))?,
@@ -253,6 +262,7 @@ pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
         spells: read_rows(&dir.join(SPELLS))?,
         audits: if audits.exists() { read_rows(&audits)? } else { Vec::new() },
         facts: if facts.exists() { read_rows(&facts)? } else { Vec::new() },
+        events: if events.exists() { read_rows(&events)? } else { Vec::new() },
     })
 }
 

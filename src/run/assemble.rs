@@ -80,6 +80,7 @@ pub(super) fn assemble(
             output.spells.append(&mut session.spells);
             output.audits.append(&mut session.audits);
             output.facts.append(&mut session.facts);
+            output.events.append(&mut session.events);
             losses.append(&mut session.losses);
         }
     }
@@ -115,6 +116,7 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
     session.spells.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.audits.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
+    session.events.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.losses.iter_mut().for_each(|loss| loss.row.session.clone_from(&id));
 }
 

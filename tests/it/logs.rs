@@ -226,6 +226,7 @@ pub(crate) fn replaying(strategies: &[Strategy], windows: Windows) -> RunSetting
         tokenizer: Tokenizer::O200k,
         jobs: 2,
         log_facts: true,
+        events: false,
     }
 }
 

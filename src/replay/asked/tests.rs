@@ -281,8 +281,8 @@ fn an_input_beyond_the_window_is_an_overflow_for_those_who_look_at_usage() {
 #[test]
 fn a_pruned_result_costs_what_stands_behind_it() {
     let mut log = session_of("write_file", 200, &[(190, "U: /prune")]);
-    for (at, message) in log.messages.iter_mut().enumerate() {
-        message.time = Some(at as i64 * 1_000);
+    for (time, message) in (0..).step_by(1_000).zip(&mut log.messages) {
+        message.time = Some(time);
     }
     let cost = |asked: Asked| run(&log, &profile("lis"), asked, 34_000).cost;
     let (plain, pruned) = (cost(Asked::default()), cost(follow()));

@@ -333,6 +333,7 @@ fn run_all(sandbox: &Sandbox) -> RunOutput {
         tokenizer: Tokenizer::O200k,
         jobs: 2,
         log_facts: true,
+        events: false,
     };
     run(&found, &settings, &Extractive, &|_, _| {}).expect("two threads")
 }
