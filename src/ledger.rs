@@ -54,6 +54,17 @@ pub enum Order {
     Utf16,
 }
 
+impl Order {
+    /// Puts paths that came in some order into this one.
+    pub fn sort<S: AsRef<str>>(self, paths: &mut [S]) {
+        match self {
+            Self::Insertion => {}
+            Self::CodePoints => paths.sort_by(|a, b| a.as_ref().cmp(b.as_ref())),
+            Self::Utf16 => paths.sort_by(|a, b| a.as_ref().encode_utf16().cmp(b.as_ref().encode_utf16())),
+        }
+    }
+}
+
 /// Whose lists are carried over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[serde(rename_all = "kebab-case")]
@@ -203,11 +214,7 @@ impl Operations {
         let mut read = self.of(&[Op::Read]);
         read.retain(|path| !modified.contains(path));
         for list in [&mut read, &mut modified] {
-            match rules.order {
-                Order::Insertion => {}
-                Order::CodePoints => list.sort(),
-                Order::Utf16 => list.sort_by(|a, b| a.encode_utf16().cmp(b.encode_utf16())),
-            }
+            rules.order.sort(list);
         }
         (read, modified)
     }

@@ -561,6 +561,7 @@ impl Profile {
                 ListName::Inline => ListForm::Inline,
                 ListName::None => ListForm::None,
             },
+            list_order: self.ledger.as_ref().map(|rules| rules.order),
             truncate_tags: self.summary.truncate_tags,
             metadata: self.summary.metadata,
             summary_role: self.summary.role.into(),

@@ -6,6 +6,7 @@
 use crate::compaction::{Footer, Form};
 use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, ToolKind, of_call};
+use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile};
 use crate::strategy::{Generated, Strategy, TextRules, generate};
@@ -371,6 +372,14 @@ impl<'a> Runner<'a> {
         cost
     }
 
+    /// The lists in the order in which the harness keeps them.
+    fn lists(&self) -> FileLists {
+        match self.plan.profile.ledger.as_ref().map(|rules| rules.order) {
+            Some(Order::Insertion) => self.ledger.lists_by_first(),
+            _ => self.ledger.lists(),
+        }
+    }
+
     /// Runs one step of a schedule.
     fn step(&mut self, cut: Cut) {
         if cut.cause == Cause::Reset {
@@ -404,7 +413,7 @@ impl<'a> Runner<'a> {
         if can && !control {
             self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
             self.pinned = cut.pinned;
-            let lists = self.ledger.lists();
+            let lists = self.lists();
             let written = self.write(&cut, &lists);
             if !written.is_empty() {
                 let old = std::mem::replace(&mut self.summary, written);
@@ -429,7 +438,7 @@ impl<'a> Runner<'a> {
         let context = self.build(tail, cut.trigger);
         let trace = CycleTrace {
             generated: if can && !control { self.summary.clone() } else { Vec::new() },
-            lists: self.ledger.lists(),
+            lists: self.lists(),
             tokens_before: before,
             tokens_after: self.content(tail, cut.trigger),
             messages_before: old.entries.len() as u64,
@@ -460,6 +469,7 @@ impl<'a> Runner<'a> {
             cwd: self.prepared.cwd,
             layout: rules.layout,
             list_form: rules.list_form,
+            list_order: rules.list_order,
             budget,
         };
         let model = matches!(self.plan.strategy, Strategy::Structured | Strategy::Narrative);

@@ -4,6 +4,7 @@
 //! themselves. How a system words and wraps these texts is plain data ([`TextRules`]) that its profile holds.
 //! Whatever the strategy, the whole generated text, wrapper and lists included, keeps to the budget of the request.
 
+use crate::ledger::Order;
 use crate::summarize::{FileLists, Layout, ListForm, SummarizeError, Summarizer, SummaryRequest};
 use crate::tokens::Tokenizer;
 use crate::transcript::Role;
@@ -72,6 +73,8 @@ pub struct TextRules {
     pub layout: Layout,
     /// How file lists enter structured and narrative summaries.
     pub list_form: ListForm,
+    /// Their order in a text; most recently touched first where the system has none.
+    pub list_order: Option<Order>,
     /// The truncate text is followed by tags with the cumulative file lists.
     pub truncate_tags: bool,
     /// The system keeps the lists as data beside the text as well.
@@ -93,6 +96,7 @@ impl Default for TextRules {
         Self {
             layout: Layout::GoalProgress,
             list_form: ListForm::Tags,
+            list_order: None,
             truncate_tags: true,
             metadata: true,
             emergency_notice: emergency::NOTICE.to_owned(),
@@ -184,6 +188,7 @@ fn summarized(
             cwd: request.cwd,
             layout,
             list_form: rules.list_form,
+            list_order: rules.list_order,
             budget,
         };
         summarizer.summarize(&inner)

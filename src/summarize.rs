@@ -4,6 +4,7 @@
 //! before, the cumulative file lists of the harness, a layout and an exact token budget. It never sees facts or scores.
 
 use crate::fileops::ToolKind;
+use crate::ledger::Order;
 use crate::tokens::Counter;
 use crate::transcript::Transcript;
 use std::ops::Range;
@@ -72,6 +73,8 @@ pub struct SummaryRequest<'a> {
     pub layout: Layout,
     /// How lists enter the text.
     pub list_form: ListForm,
+    /// Their order there; most recently touched first where the system has none.
+    pub list_order: Option<Order>,
     /// Exact limit for everything generated, lists included, in tokens of `view.counter`.
     pub budget: u64,
 }

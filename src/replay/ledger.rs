@@ -22,6 +22,8 @@ enum State {
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
     files: FxHashMap<String, (State, u64)>,
+    /// When each file came up first.
+    first: FxHashMap<String, u64>,
     clock: u64,
     next_link: usize,
 }
@@ -74,8 +76,17 @@ impl Ledger {
 
     /// The lists now.
     pub fn lists(&self) -> FileLists {
+        self.by(|_, last| last)
+    }
+
+    /// The lists by first mention, the oldest first.
+    pub fn lists_by_first(&self) -> FileLists {
+        self.by(|path, last| self.first.get(path).copied().unwrap_or(last))
+    }
+
+    fn by(&self, place: impl Fn(&str, u64) -> u64) -> FileLists {
         let mut all: Vec<(u64, &String, State)> =
-            self.files.iter().map(|(path, (state, last))| (*last, path, *state)).collect();
+            self.files.iter().map(|(path, (state, last))| (place(path, *last), path, *state)).collect();
         all.sort_unstable_by_key(|(last, _, _)| *last);
         let of = |wanted: State| -> Vec<String> {
             all.iter().filter(|(_, _, state)| *state == wanted).map(|(_, path, _)| (*path).clone()).collect()
@@ -87,6 +98,7 @@ impl Ledger {
         self.clock += 1;
         let now = self.clock;
         let path = op.path.as_str();
+        self.first.entry(path.to_owned()).or_insert(now);
         match &op.kind {
             OpKind::Read => {
                 let entry = self.files.entry(path.to_owned()).or_insert((State::Read, now));

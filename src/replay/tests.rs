@@ -285,3 +285,49 @@ fn prepared_request(session: &Transcript, end: usize) -> Option<MessageIdx> {
 }
 
 use crate::transcript::Message;
+
+#[test]
+fn each_system_lists_files_in_its_own_order() {
+    let touched = ["b.rs", "\u{ff5e}.rs", "\u{1f600}.rs", "a.rs", "b.rs"];
+    let mut log = String::from("U: change them\n");
+    for (at, file) in touched.iter().enumerate() {
+        log += &format!("A{{c{at}=Write /w/{file}}}: next\nT(c{at}): ok\n");
+    }
+    log += "A: done\nU: go on\nA: I go on\n";
+    let session = transcript(&log);
+    let expect = [
+        // Most recently touched first.
+        ("standard", "b.rs a.rs \u{1f600}.rs \u{ff5e}.rs"),
+        // In the order of first mention.
+        ("opal", "b.rs \u{ff5e}.rs \u{1f600}.rs a.rs"),
+        // By UTF-16 units, and by code points.
+        ("pi", "a.rs b.rs \u{1f600}.rs \u{ff5e}.rs"),
+        ("operator-use", "a.rs b.rs \u{ff5e}.rs \u{1f600}.rs"),
+    ];
+    for (name, expect) in expect {
+        let profile = Profile::named(name).expect("a name").expect("a valid profile");
+        let tokens = TokenIndex::new(&session, Tokenizer::O200k);
+        let effects = effects(&session);
+        let asked = Asked { recorded: false, at: vec![(12, Some(1))] };
+        let prepared = Prepared { asked, ..Prepared::new(&session, &tokens, Tokenizer::O200k, &effects) };
+        let planner = prepared.planner(&profile, None);
+        let locked = planner.schedule(100_000, 1);
+        for strategy in [Strategy::Structured, Strategy::Truncate] {
+            let plan = Plan {
+                profile: &profile,
+                strategy,
+                window: 100_000,
+                limit: 1,
+                mode: Mode::Grow,
+                schedule: ScheduleMode::Locked,
+            };
+            let result = replay(&prepared, &planner, &locked, plan, &Extractive);
+            let text = result.cycles.first().and_then(|trace| trace.context.summary()).expect("a summary");
+            let (_, listed) = text.split_once("<modified-files>\n").expect(text);
+            let (listed, _) = listed.split_once("\n</modified-files>").expect(text);
+            let names: Vec<&str> =
+                listed.lines().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
+            assert_eq!(names.join(" "), expect, "{name} {strategy}");
+        }
+    }
+}

@@ -69,6 +69,7 @@ fn run(
         cwd: Some("/p"),
         layout: Layout::Prose,
         list_form: ListForm::None,
+        list_order: None,
         budget,
     };
     generate(strategy, &request, rules, summarizer)

@@ -25,7 +25,7 @@ pub(super) fn write(
         return Ok(header);
     }
     let limits = Limits::all_of(budget - count);
-    let mut files = Files::choose(request.lists, request.cwd, limits, counter);
+    let mut files = Files::choose(request.lists, request.cwd, limits, counter).in_order(request.list_order);
     loop {
         let text = format!("{header}{}", files.text(ListForm::Tags, false));
         if counter.count(&text) <= budget {

@@ -94,7 +94,7 @@ fn fill(
     }
     let room = budget.saturating_sub(skeleton) + bonus;
     let limits = Limits::of(room);
-    let mut files = Files::choose(lists, request.cwd, limits, counter);
+    let mut files = Files::choose(lists, request.cwd, limits, counter).in_order(request.list_order);
     let selection = rank::select(queues, room.saturating_sub(files.tokens), counter);
     let spare = room.saturating_sub(files.tokens + selection.tokens);
     if spare > 0 && !files.is_whole() {
@@ -105,7 +105,7 @@ fn fill(
             read: more(limits.read),
             all: room - selection.tokens.min(room),
         };
-        files = Files::choose(lists, request.cwd, limits, counter);
+        files = Files::choose(lists, request.cwd, limits, counter).in_order(request.list_order);
     }
     let mut chosen = selection.lines;
     // Sums of counts and the count of the whole differ by a few tokens at the joins: the last word is a real count.

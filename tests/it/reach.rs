@@ -67,6 +67,7 @@ fn summaries_are_those_of_the_whole() {
                 cwd: transcript.main_cwd(),
                 layout: Layout::GoalProgress,
                 list_form: ListForm::None,
+                list_order: None,
                 budget: 2_000,
             })
         };

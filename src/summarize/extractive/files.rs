@@ -3,6 +3,7 @@
 //! Modified files are the most valuable lines of a summary, so they are dropped last; of each list the most recently
 //! touched paths stay, and what is left out is counted.
 
+use crate::ledger::Order;
 use crate::paths;
 use crate::summarize::{FileLists, ListForm};
 use crate::tokens::Counter;
@@ -50,6 +51,8 @@ pub(crate) struct Files<'a> {
     modified: Shown<'a>,
     read: Shown<'a>,
     deleted: Shown<'a>,
+    /// Order of the paths in the text; most recently touched first without one.
+    order: Option<Order>,
     /// Estimate of the tokens of the text, from counts of its lines.
     pub(crate) tokens: u64,
 }
@@ -68,7 +71,23 @@ impl<'a> Files<'a> {
         let modified = take(&lists.modified, limits.modified);
         let deleted = take(&lists.deleted, limits.deleted);
         let read = take(&lists.read, limits.read);
-        Self { modified, read, deleted, tokens }
+        Self { modified, read, deleted, order: None, tokens }
+    }
+
+    /// The same, with the paths of a text in an order.
+    pub(crate) fn in_order(self, order: Option<Order>) -> Self {
+        Self { order, ..self }
+    }
+
+    /// The paths of a list as they are written.
+    fn paths(&self, list: &Shown<'a>) -> Vec<Cow<'a, str>> {
+        let mut paths = list.paths.clone();
+        if let Some(order) = self.order {
+            // What was chosen last came first.
+            paths.reverse();
+            order.sort(&mut paths);
+        }
+        paths
     }
 
     /// True when every path is shown.
@@ -118,7 +137,7 @@ impl<'a> Files<'a> {
         let mut out = String::new();
         for (name, list) in [("read", &self.read), ("modified", &self.modified), ("deleted", &self.deleted)] {
             if !list.paths.is_empty() {
-                let _ = write!(out, "\n\n<{name}-files>\n{}\n</{name}-files>", list.paths.join("\n"));
+                let _ = write!(out, "\n\n<{name}-files>\n{}\n</{name}-files>", self.paths(list).join("\n"));
             }
             if list.omitted > 0 {
                 // Outside of the block, whose lines are paths and nothing else.
@@ -136,7 +155,7 @@ impl<'a> Files<'a> {
                 continue;
             }
             let _ = writeln!(out, "{}:", label(name));
-            for path in &list.paths {
+            for path in self.paths(list) {
                 let _ = writeln!(out, "- {path}");
             }
             if list.omitted > 0 {
@@ -152,7 +171,7 @@ impl<'a> Files<'a> {
             if list.paths.is_empty() && list.omitted == 0 {
                 continue;
             }
-            let _ = write!(out, "{}: {}", label(name), list.paths.join(", "));
+            let _ = write!(out, "{}: {}", label(name), self.paths(list).join(", "));
             if list.omitted > 0 {
                 let _ = write!(out, " … and {} more {name} files", list.omitted);
             }

@@ -137,6 +137,7 @@ fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<Str
         cwd: Some("/home/me/app"),
         layout: ask.layout,
         list_form: ask.form,
+        list_order: None,
         budget: ask.budget,
     };
     Extractive.summarize(&request)
@@ -521,6 +522,7 @@ fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str
                 cwd: None,
                 layout,
                 list_form: ListForm::Tags,
+                list_order: None,
                 budget,
             };
             if let Some(generated) = generate(strategy, &request, &rules, &Extractive) {
