@@ -6,6 +6,19 @@
 /// Used, and said to be used, when nothing tells the window of a model.
 pub const DEFAULT_WINDOW: u64 = 128_000;
 
+/// When the table was made.
+const DATED: &str = "November 2026";
+
+/// Says that the default is used. `model` is as the log names it, empty where it names none.
+pub fn assumed(model: &str, sessions: u64) -> String {
+    let who =
+        if model.is_empty() { "no model is named".to_owned() } else { format!("model `{model}` is unknown") };
+    let plural = if sessions == 1 { "session" } else { "sessions" };
+    format!(
+        "{who} in {sessions} {plural}: a window of {DEFAULT_WINDOW} tokens is assumed (table of {DATED}; --window gives another)"
+    )
+}
+
 /// Prefix of a model name in lower case, without a provider prefix; window in tokens.
 const WINDOWS: &[(&str, u64)] = &[
     ("claude-", 200_000),

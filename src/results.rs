@@ -409,6 +409,8 @@ pub struct SessionRow {
     pub window: u64,
     /// How the window was chosen: `cycles`, `given`, `model-table`, `log` or `default`.
     pub window_source: String,
+    /// Model of its last reply that names one.
+    pub model: String,
     /// Messages of the session.
     pub messages: u64,
     /// Tool calls.

@@ -557,6 +557,7 @@ fn session_row(transcript: &Transcript, place: Place<'_>, profile: &str, strateg
         },
         profile: profile.to_owned(),
         strategy: strategy.name().to_owned(),
+        model: transcript.model.clone().unwrap_or_default(),
         messages: transcript.messages.len() as u64,
         tool_calls: transcript.links.len() as u64,
         turns: transcript.messages.iter().filter(|message| message.is_user_request()).count() as u64,

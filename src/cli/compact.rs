@@ -7,9 +7,10 @@ use super::ui::Ui;
 use super::write::Ledger;
 use crate::discover::discover;
 use crate::export::{CompactSettings, Target, write_compacted};
+use crate::models::assumed;
 use crate::report::Look;
 use crate::report::compacted::{json, table};
-use crate::report::text::{count, escape_json};
+use crate::report::text::{count, escape_json, sanitize};
 use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
@@ -47,6 +48,9 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
                     .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
                 ledger.write(&args.out.join(name), text.as_bytes(), &source.label, args.force, ui);
                 ledger.done += 1;
+                if report.window_source == "default" {
+                    ui.complain(&format!("{}: {}", source.label, assumed(&sanitize(&report.model), 1)));
+                }
                 reports.push(report);
             }
         }

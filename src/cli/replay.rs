@@ -4,12 +4,14 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
+use crate::models::assumed;
 use crate::profile::{Profile, known};
-use crate::report::text::thousands;
+use crate::report::text::{sanitize, thousands};
 use crate::report::{events, render};
 use crate::results::RunOutput;
 use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Runs the verb.
@@ -107,6 +109,17 @@ fn not_exercised(output: &RunOutput, ui: &Ui) {
     }
 }
 
+/// Says for which models the default window was taken.
+fn unknown_windows(output: &RunOutput, ui: &Ui) {
+    let mut models: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+    for row in output.sessions.iter().filter(|row| row.window_source == "default") {
+        models.entry(&row.model).or_default().insert(&row.session);
+    }
+    for (model, sessions) in models {
+        ui.complain(&assumed(&sanitize(model), sessions.len() as u64));
+    }
+}
+
 /// What to do when nothing was measured.
 fn unmeasured_hint(output: &RunOutput) -> &'static str {
     let settings = &output.manifest.settings;
@@ -128,6 +141,7 @@ fn unmeasured_hint(output: &RunOutput) -> &'static str {
 /// 2 when nothing was measured, 3 when something was lost, else 0.
 fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
     let manifest = &output.manifest;
+    unknown_windows(output, ui);
     let longest = output.sessions.iter().map(|row| row.messages).max().unwrap_or(0);
     for place in &manifest.settings.compact_at {
         let at = place.split(':').next().and_then(|at| at.parse::<u64>().ok());

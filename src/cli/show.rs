@@ -7,6 +7,8 @@ use super::ui::Ui;
 use super::write::problems;
 use crate::discover::{discover, read};
 use crate::ingest::ingest;
+use crate::models::assumed;
+use crate::report::text::sanitize;
 use crate::report::{Look, show as report};
 use crate::run::show::{NothingToShow, Pick, show};
 use crate::run::{Job, RunSettings};
@@ -41,6 +43,9 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
             ingested.sessions.len(),
             shown.session
         ));
+    }
+    if shown.window_source == "default" {
+        ui.complain(&assumed(&sanitize(&shown.model), 1));
     }
     let text = match args.format {
         ShowFormat::Text => {

@@ -72,6 +72,7 @@ pub(super) fn of(
         tokenizer: settings.tokenizer.name().to_owned(),
         window: compacted.window,
         window_source: compacted.window_source.to_owned(),
+        model: transcript.model.clone().unwrap_or_default(),
         compactions: compacted.compactions as u64,
         tokens_session: compacted.tokens_session,
         tokens_before: compacted.tokens_before,

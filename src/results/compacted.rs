@@ -40,6 +40,8 @@ pub struct CompactReport {
     /// How the window came about: `given`, `cycles`, `log`, `model-table`, `default`, or `whole` where the session never
     /// fills that one, so that it is compacted as if it just did.
     pub window_source: String,
+    /// Model of its last reply that names one.
+    pub model: String,
     /// Compactions, the last one at the end of the log.
     pub compactions: u64,
     /// Tokens of all messages of the session, without tool schemas.

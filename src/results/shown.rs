@@ -74,6 +74,10 @@ pub struct Shown {
     pub fallback_reason: String,
     /// Window in tokens.
     pub window: u64,
+    /// How it was chosen: `cycles`, `given`, `model-table`, `log` or `default`; empty in an audit.
+    pub window_source: String,
+    /// Model of the session's last reply that names one.
+    pub model: String,
     /// Number of the cycle, from 1.
     pub cycle: u64,
     /// Cycles of the session.

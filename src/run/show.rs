@@ -190,6 +190,8 @@ fn outline(
         strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
         fallback_reason: used.and_then(|generated| generated.fallback.clone()).unwrap_or_default(),
         window: result.window,
+        window_source: target.map_or("", |target| target.source.name()).to_owned(),
+        model: transcript.model.clone().unwrap_or_default(),
         cycles: result.cycles.len() as u64,
         messages: transcript.messages.len() as u64,
         trigger: place(trace.cut.trigger),

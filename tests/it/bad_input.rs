@@ -175,3 +175,33 @@ fn results_never_land_among_other_files() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("mine.txt") && ran.stderr.contains("hint"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_model_without_a_known_window_is_named_with_the_window_that_is_assumed() {
+    let sandbox = Sandbox::new();
+    let log = |model: &str| {
+        let words = "word ".repeat(200);
+        let line = |turn: usize| {
+            format!(
+                "{{\"type\":\"user\",\"uuid\":\"u{turn}\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"go on {turn} {words}\"}}}}\n\
+                 {{\"type\":\"assistant\",\"uuid\":\"a{turn}\",\"sessionId\":\"s\",\"message\":{{\"id\":\"m{turn}\",\"role\":\"assistant\",\"model\":\"{model}\",\"content\":[{{\"type\":\"text\",\"text\":\"done {turn} {words}\"}}]}}}}\n"
+            )
+        };
+        (0..400).map(line).collect::<String>()
+    };
+    sandbox.file("unknown.jsonl", log("frobnicator-9"));
+    sandbox.file("known.jsonl", log("claude-sonnet-4"));
+    for verb in [
+        &["replay", "FILE", "-s", "truncate", "--window", "auto"][..],
+        &["show", "FILE", "--window", "auto"],
+        &["compact", "FILE", "--out", "out", "--force", "--to", "openai"],
+    ] {
+        for (file, named) in [("unknown.jsonl", true), ("known.jsonl", false)] {
+            let arguments: Vec<&str> =
+                verb.iter().map(|part| if *part == "FILE" { file } else { part }).collect();
+            let ran = sandbox.run(&arguments);
+            let says = ran.stderr.contains("frobnicator-9") && ran.stderr.contains("128000 tokens");
+            assert_eq!(says, named, "{arguments:?}: {}", ran.stderr);
+        }
+    }
+}
