@@ -260,7 +260,9 @@ fn file(path: &str, base: &Base) -> Option<String> {
     let path = base.resolve(path)?;
     let is_device = path.starts_with("/dev/") && !path.starts_with("/dev/shm/") || path.starts_with("/proc/");
     let is_device = is_device || paths::basename(&path).eq_ignore_ascii_case("nul");
-    (!is_device && !path.is_empty()).then_some(path)
+    // A script may have changed to a directory that is none.
+    let is_name = !path.is_empty() && !path.contains('\0');
+    (!is_device && is_name).then_some(path)
 }
 
 fn is_url(path: &str) -> bool {

@@ -794,6 +794,9 @@ fn hostile_scripts_end_quickly_and_without_a_trace() {
     check_script("rm a\0b", "");
     check_script("rm 文件/源.rs", "d 文件/源.rs");
     check_script(&format!("rm {}", "a".repeat(5000)), "");
+    // A directory with such a name is none either.
+    check_script("cd a\0b && rm c.rs", "");
+    check_script("cd $( ) -Path > do \0", "");
 }
 
 proptest! {
