@@ -162,6 +162,10 @@ pub struct Keep {
     /// Share of the window.
     #[serde(default)]
     pub share: Option<f64>,
+    /// Share of what the context holds when it is compacted, by the cut's own sizes: a summary that counts there, and
+    /// messages, but nothing that a request carries beside them.
+    #[serde(default)]
+    pub context: Option<f64>,
     /// Number of entries; does not scale with the window.
     #[serde(default)]
     pub entries: Option<u64>,
@@ -399,19 +403,23 @@ impl Profile {
     }
 
     fn validate_keep(&self) -> Result<(), String> {
-        let told = [self.keep.tokens.is_some(), self.keep.share.is_some(), self.keep.entries.is_some()];
+        let keep = self.keep;
+        let told =
+            [keep.tokens.is_some(), keep.share.is_some(), keep.context.is_some(), keep.entries.is_some()];
         if told.into_iter().filter(|told| *told).count() != 1 {
-            return Err("[keep] needs exactly one of tokens, share and entries".to_owned());
+            return Err("[keep] needs exactly one of tokens, share, context and entries".to_owned());
         }
         let entries = self.cut.measure == CutMeasure::Entries;
-        if entries != self.keep.entries.is_some() {
-            let right = if entries { "entries" } else { "tokens or share" };
+        if entries != keep.entries.is_some() {
+            let right = if entries { "entries" } else { "tokens, share or context" };
             return Err(format!("[keep] needs {right}: cut.measure is {:?}", self.cut.measure).to_lowercase());
         }
-        if let Some(share) = self.keep.share
-            && !(share.is_finite() && (0.0..1.0).contains(&share))
-        {
-            return Err(format!("keep.share is {share}, must be at least 0 and below 1"));
+        for (name, share) in [("share", keep.share), ("context", keep.context)] {
+            if let Some(share) = share
+                && !(share.is_finite() && (0.0..1.0).contains(&share))
+            {
+                return Err(format!("keep.{name} is {share}, must be at least 0 and below 1"));
+            }
         }
         let amounts = self.at(self.window, None);
         if amounts.trigger == u64::MAX && self.trigger.enabled {
@@ -421,7 +429,7 @@ impl Profile {
             ));
         }
         if !entries && amounts.keep >= amounts.trigger {
-            let name = if self.keep.share.is_some() { "keep.share" } else { "keep.tokens" };
+            let name = if keep.share.is_some() { "keep.share" } else { "keep.tokens" };
             return Err(format!(
                 "{name} ({} tokens) reaches the trigger ({} tokens): nothing could ever be compacted",
                 amounts.keep, amounts.trigger
@@ -440,16 +448,19 @@ impl Profile {
             Limit::Reserve(reserve) => Limit::Reserve(scaled(reserve)),
             limit => limit,
         };
+        let trigger = if self.trigger.enabled { limit.least(room) } else { u64::MAX };
         let keep = match self.keep {
             Keep { tokens: Some(tokens), .. } => scaled(tokens),
             Keep { share: Some(share), .. } => (share * window as f64) as u64,
+            // What a context comes to that has just reached the trigger.
+            Keep { context: Some(share), .. } => (share * trigger.min(window) as f64) as u64,
             Keep { entries, .. } => entries.unwrap_or(0),
         };
         Amounts {
             window,
             room,
             limit,
-            trigger: if self.trigger.enabled { limit.least(room) } else { u64::MAX },
+            trigger,
             keep,
             budget: budget.unwrap_or(own).min(window / 4),
             prune_above: self.trigger.prune.map(|prune| scaled(prune.above)),
@@ -460,6 +471,7 @@ impl Profile {
                 .and_then(|pruning| pruning.protect)
                 .filter(|protect| protect.most > 0)
                 .map_or(0, |protect| scaled(protect.most).max(1)),
+            prune_least: self.outputs.prune.as_ref().map_or(0, |pruning| scaled(pruning.least)),
             pin: (self.pin_limit * window as f64) as u64,
         }
     }
@@ -606,7 +618,8 @@ pub struct Amounts {
     pub limit: Limit,
     /// The least size that fires, in the trigger's own measure.
     pub trigger: u64,
-    /// Size of the tail, in entries where these are measured.
+    /// Size of the tail, in entries where these are measured; of a share of the context, what that comes to at the
+    /// trigger.
     pub keep: u64,
     /// Everything generated fits into this.
     pub budget: u64,
@@ -614,6 +627,8 @@ pub struct Amounts {
     pub prune_above: Option<u64>,
     /// Size of the newest results that pruning leaves, in its own measure.
     pub protect: u64,
+    /// Results beyond these are pruned only where they come to more than this, in the same measure.
+    pub prune_least: u64,
     /// Largest pinned request.
     pub pin: u64,
 }

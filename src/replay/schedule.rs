@@ -353,7 +353,8 @@ impl Walk<'_> {
             }
             None => (range, 0),
         };
-        let keep = self.amounts.keep;
+        let of_context = self.profile.keep.context;
+        let keep = of_context.map_or(self.amounts.keep, |share| self.rules.share_of(marks, share));
         let message = |place: usize| {
             let entry = first + place.saturating_sub(offset);
             ground.message(entry).filter(|_| entry < end).unwrap_or(trigger).min(trigger)

@@ -7,7 +7,7 @@ use crate::facts::{FactId, FactSet, Found, Match};
 use crate::ingest::Ingested;
 use crate::matching::index::is_heading;
 use crate::matching::units;
-use crate::profile::Profile;
+use crate::profile::{Keep, Profile};
 use crate::replay::recorded::recorded;
 use crate::replay::stage::Stages;
 use crate::replay::{CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
@@ -195,7 +195,10 @@ fn outline(
         trigger: place(trace.cut.trigger),
         trigger_tokens: frame.trigger,
         cut: place(trace.cut.cut),
-        keep_tokens: amounts.as_ref().map(|amounts| amounts.keep),
+        keep_tokens: target
+            .filter(|target| target.profile.keep.context.is_none())
+            .and(amounts.as_ref())
+            .map(|amounts| amounts.keep),
         why: why(transcript, trace, frame, target.map(|target| (target.profile, keep)), result.overhead),
         turn_start: trace.cut.turn_start.map(place),
         pinned: trace.cut.pinned.map(|(at, _)| place(at)),
@@ -240,8 +243,12 @@ fn why(
     } else if profile.cut.measure == crate::cut::Measure::Counted {
         format!("; from here on {tail} messages are the longest tail of whole units within {keep} tokens")
     } else {
-        let unit = if profile.keep.entries.is_some() { "of its messages" } else { "tokens" };
-        format!("; by its rule for a tail of {keep} {unit} it keeps {tail} messages of the log")
+        let size = match profile.keep {
+            Keep { context: Some(share), .. } => format!("{:.0} % of the context", 100.0 * share),
+            Keep { entries: Some(_), .. } => format!("{keep} of its messages"),
+            _ => format!("{keep} tokens"),
+        };
+        format!("; by its rule for a tail of {size} it keeps {tail} messages of the log")
     };
     if trace.cut.unfit {
         why += ", and even so larger than the window";
