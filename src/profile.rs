@@ -21,7 +21,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// The embedded policies: the default first.
-const NAMED: [(&str, &str); 10] = [
+const NAMED: [(&str, &str); 11] = [
     ("standard", include_str!("profile/standard.toml")),
     ("opal", include_str!("profile/opal.toml")),
     ("operator-use", include_str!("profile/operator-use.toml")),
@@ -29,6 +29,7 @@ const NAMED: [(&str, &str); 10] = [
     ("pi", include_str!("profile/pi.toml")),
     ("pi-0.73", include_str!("profile/pi-0.73.toml")),
     ("lis", include_str!("profile/lis.toml")),
+    ("lis-digests", include_str!("profile/lis-digests.toml")),
     ("sven", include_str!("profile/sven.toml")),
     ("sven-ci", include_str!("profile/sven-ci.toml")),
     ("sven-interactive", include_str!("profile/sven-interactive.toml")),
@@ -525,6 +526,7 @@ impl Profile {
                 .clone()
                 .unwrap_or_else(|| crate::strategy::emergency::NOTICE.to_owned()),
             tool_name: self.summary.tool_name.clone(),
+            own: self.summary_text.own_lines(),
         }
     }
 }

@@ -63,6 +63,7 @@ fn run(
         messages: 0..transcript.messages.len(),
         turn_start: None,
         previous,
+        told: &[],
         lists: &lists,
         cwd: Some("/p"),
         layout: Layout::Prose,
