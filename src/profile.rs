@@ -18,6 +18,7 @@ use crate::summary_text::SummaryText;
 use crate::transcript::Role;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::fmt;
 use toml::{Table, Value};
 
 /// The embedded policies: the default first.
@@ -173,7 +174,7 @@ pub struct Overhead {
 }
 
 /// How much stays verbatim: exactly one of these.
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Keep {
     /// Size of the tail in tokens, for the profile's own window.
@@ -189,6 +190,18 @@ pub struct Keep {
     /// Number of entries; does not scale with the window.
     #[serde(default)]
     pub entries: Option<u64>,
+}
+
+impl fmt::Debug for Keep {
+    /// The hash of a run's settings is made of this: a way to tell the size that a profile does not use leaves it as it was.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut out = f.debug_struct("Keep");
+        out.field("tokens", &self.tokens).field("share", &self.share);
+        if self.context.is_some() {
+            out.field("context", &self.context);
+        }
+        out.field("entries", &self.entries).finish()
+    }
 }
 
 /// A cut inside a turn.

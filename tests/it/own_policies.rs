@@ -168,3 +168,15 @@ fn whole_turns_stay_and_what_still_fits_of_the_one_before() {
     });
     assert!(found >= 10 && kept >= 5, "{found}, with a tail {kept}");
 }
+
+#[test]
+fn profiles_of_the_readme_are_valid() {
+    let readme = std::fs::read_to_string(fixture("../README.md")).expect("the README");
+    let blocks: Vec<&str> =
+        readme.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
+    assert!(!blocks.is_empty());
+    for block in blocks {
+        let profile = Profile::parse("README.md", block).unwrap_or_else(|error| panic!("{error}"));
+        assert!(!profile.name.is_empty());
+    }
+}
