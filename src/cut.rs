@@ -259,6 +259,23 @@ impl CutRules {
         if self.measure == Measure::Text { keep.saturating_mul(self.units_per_token) } else { keep }
     }
 
+    /// A share of what entries come to in a tail, as the size of one: tokens in the measure of the cut.
+    pub fn share_of(&self, marks: &[Mark], share: f64) -> u64 {
+        let all = marks
+            .iter()
+            .filter(|mark| self.adds(**mark))
+            .fold(0_u64, |sum, mark| sum.saturating_add(mark.size));
+        (all as f64 * share / self.budget(1).max(1) as f64) as u64
+    }
+
+    /// Whether an entry adds to the size of a tail.
+    fn adds(&self, mark: Mark) -> bool {
+        match self.adds {
+            Adds::Messages => mark.kind == Kind::Message,
+            Adds::Visible => mark.visible() && mark.size > 0,
+        }
+    }
+
     fn lands(&self, mark: Mark) -> bool {
         self.landings.iter().any(|landing| landing.takes(mark))
     }
@@ -308,11 +325,7 @@ impl CutRules {
         let budget = self.budget(keep);
         let mut total: u64 = 0;
         for (at, mark) in marks.iter().enumerate().rev() {
-            let adds = match self.adds {
-                Adds::Messages => mark.kind == Kind::Message,
-                Adds::Visible => mark.visible() && mark.size > 0,
-            };
-            if !adds {
+            if !self.adds(*mark) {
                 continue;
             }
             total = total.saturating_add(mark.size);

@@ -117,6 +117,10 @@ pub struct PruneRules {
     /// What of the range is kept by size.
     #[serde(default)]
     pub protect: Option<Protect>,
+    /// Nothing is touched while the results that nothing protects by size come to no more than this, in the unit of
+    /// `protect`, tokens where there is none.
+    #[serde(default)]
+    pub least: u64,
     /// What of the range is kept by tool.
     #[serde(default)]
     pub policy: Policy,
@@ -402,10 +406,14 @@ pub struct Pruned {
 /// What becomes of each result when a request is built, in order.
 pub fn prune(entries: &[Entry<'_>], rules: &OutputRules, session: Session<'_>) -> Vec<Pruned> {
     let from = keep_from(entries, rules, session);
+    let enough = rules.prune.as_ref().is_none_or(|pruning| {
+        pruning.least == 0 || unprotected(entries, pruning, session, from) > pruning.least
+    });
     let mut out = Vec::new();
     for (at, entry) in entries.iter().enumerate() {
         let pruning = rules.prune.as_ref().filter(|pruning| {
-            entry.role == Role::Tool
+            enough
+                && entry.role == Role::Tool
                 && in_range(pruning, session, at)
                 && !kept_by_policy(pruning, rules, from, at)
         });
@@ -428,16 +436,34 @@ pub fn keep_from(entries: &[Entry<'_>], rules: &OutputRules, session: Session<'_
         if entry.role != Role::Tool || !in_range(pruning, session, at) {
             continue;
         }
-        sum = sum.saturating_add(match protect.measure {
-            Measure::Tokens => session.tokens.get(at).copied().flatten().unwrap_or(0),
-            Measure::CodePoints => size_of(entry),
-        });
+        sum = sum.saturating_add(measured(entry, at, protect.measure, session));
         if sum > protect.most {
             break;
         }
         from = Some(at);
     }
     from
+}
+
+/// Size of the results of the range that stand before the protected ones.
+fn unprotected(
+    entries: &[Entry<'_>],
+    pruning: &PruneRules,
+    session: Session<'_>,
+    from: Option<usize>,
+) -> u64 {
+    let measure = pruning.protect.map_or(Measure::Tokens, |protect| protect.measure);
+    let older = entries.iter().enumerate().take(from.unwrap_or(entries.len()));
+    older
+        .filter(|(at, entry)| entry.role == Role::Tool && in_range(pruning, session, *at))
+        .fold(0, |sum: u64, (at, entry)| sum.saturating_add(measured(entry, at, measure, session)))
+}
+
+fn measured(entry: &Entry<'_>, at: usize, measure: Measure, session: Session<'_>) -> u64 {
+    match measure {
+        Measure::Tokens => session.tokens.get(at).copied().flatten().unwrap_or(0),
+        Measure::CodePoints => size_of(entry),
+    }
 }
 
 fn in_range(pruning: &PruneRules, session: Session<'_>, at: usize) -> bool {

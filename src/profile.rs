@@ -22,7 +22,7 @@ use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// The embedded policies: the default first.
-const NAMED: [(&str, &str); 10] = [
+const NAMED: [(&str, &str); 11] = [
     ("standard", include_str!("profile/standard.toml")),
     ("opal", include_str!("profile/opal.toml")),
     ("operator-use", include_str!("profile/operator-use.toml")),
@@ -30,6 +30,7 @@ const NAMED: [(&str, &str); 10] = [
     ("pi", include_str!("profile/pi.toml")),
     ("pi-0.73", include_str!("profile/pi-0.73.toml")),
     ("lis", include_str!("profile/lis.toml")),
+    ("lis-digests", include_str!("profile/lis-digests.toml")),
     ("sven", include_str!("profile/sven.toml")),
     ("sven-ci", include_str!("profile/sven-ci.toml")),
     ("sven-interactive", include_str!("profile/sven-interactive.toml")),
@@ -143,6 +144,25 @@ pub enum Fix {
 impl Fix {
     /// All of them.
     pub const ALL: [Self; 3] = [Self::SafeCut, Self::CarrySummary, Self::FalseSplit];
+
+    /// Name in a profile file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::SafeCut => "safe-cut",
+            Self::CarrySummary => "carry-summary",
+            Self::FalseSplit => "false-split",
+        }
+    }
+}
+
+/// The name of a profile without the mark that its faults are mended, and whether it has the mark.
+fn plain_name(name: &str) -> (&str, bool) {
+    name.strip_suffix(FIXED).map_or((name, false), |plain| (plain, true))
+}
+
+/// Names of all fixes as a value of TOML.
+fn all_fixes() -> Value {
+    Value::Array(Fix::ALL.into_iter().map(|fix| Value::from(fix.name())).collect())
 }
 
 fn no_matcher() -> Matcher {
@@ -172,6 +192,10 @@ pub struct Keep {
     /// Share of the window.
     #[serde(default)]
     pub share: Option<f64>,
+    /// Share of what the context holds when it is compacted, by the cut's own sizes: a summary that counts there, and
+    /// messages, but nothing that a request carries beside them.
+    #[serde(default)]
+    pub context: Option<f64>,
     /// Number of entries; does not scale with the window.
     #[serde(default)]
     pub entries: Option<u64>,
@@ -345,6 +369,56 @@ pub struct ProfileError {
     pub reason: String,
 }
 
+/// Least budget of a summary: below it stands no line beside the frame.
+const LEAST_BUDGET: u64 = 50;
+
+/// Most entries that a tail may hold by their number: more than any session has between two compactions.
+const MOST_ENTRIES: u64 = 10_000;
+
+/// Settings that contradict each other or make no sense.
+#[derive(Debug)]
+struct Fault {
+    /// The keys that are to blame, the likeliest first.
+    keys: Vec<String>,
+    /// Why.
+    reason: String,
+}
+
+impl Fault {
+    fn of(keys: &[&str], reason: impl Into<String>) -> Self {
+        Self { keys: keys.iter().map(|key| (*key).to_owned()).collect(), reason: reason.into() }
+    }
+
+    /// A reason that begins with its key.
+    fn told(reason: String) -> Self {
+        Self { keys: reason.split(' ').next().map(str::to_owned).into_iter().collect(), reason }
+    }
+
+    /// The reason, with the line of the first of its keys that a text holds itself.
+    fn in_text(self, text: &str) -> String {
+        match self.keys.iter().find_map(|key| line_of(text, key)) {
+            Some(line) => format!("line {line}: {}", self.reason),
+            None => self.reason,
+        }
+    }
+}
+
+/// The line of a TOML text, from 1, that sets a key, given by its path.
+fn line_of(text: &str, path: &str) -> Option<usize> {
+    let document = toml::de::DeTable::parse(text).ok()?;
+    let mut table = document.get_ref();
+    let mut keys = path.split('.').peekable();
+    loop {
+        let key = keys.next()?;
+        let (found, value) = table.iter().find(|(known, _)| known.get_ref() == key)?;
+        if keys.peek().is_none() {
+            return text.get(..found.span().start).map(|before| before.matches('\n').count() + 1);
+        }
+        let toml::de::DeValue::Table(inner) = value.get_ref() else { return None };
+        table = inner;
+    }
+}
+
 /// Reads one table of a TOML text, and nothing else of it.
 pub(crate) fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<T, ProfileError> {
     let fail = |reason: String| ProfileError { name: key.to_owned(), reason };
@@ -367,6 +441,18 @@ impl Profile {
         NAMED.iter().map(|(name, _)| *name)
     }
 
+    /// The text of an embedded profile as a file of its own, comments included; of `NAME+fixes` too.
+    pub fn file_of(name: &str) -> Option<String> {
+        let (plain, fixed) = plain_name(name);
+        let text = Self::text_of(plain)?;
+        if !fixed {
+            return Some(text.to_owned());
+        }
+        let own = format!("name = \"{plain}\"");
+        let mended = format!("name = \"{name}\"\nfixes = {}", all_fixes());
+        Some(text.replacen(&own, &mended, 1))
+    }
+
     /// The text of an embedded profile, comments included.
     pub fn text_of(name: &str) -> Option<&'static str> {
         NAMED.iter().find(|(known, _)| *known == name).map(|(_, text)| *text)
@@ -374,7 +460,7 @@ impl Profile {
 
     /// An embedded profile; `NAME+fixes` is one with its known faults mended. `None` where there is none of the name.
     pub fn named(name: &str) -> Option<Result<Self, ProfileError>> {
-        let (plain, fixed) = name.strip_suffix(FIXED).map_or((name, false), |plain| (plain, true));
+        let (plain, fixed) = plain_name(name);
         let parsed = Self::parse(plain, Self::text_of(plain)?);
         Some(parsed.map(|mut profile| {
             if fixed {
@@ -386,7 +472,7 @@ impl Profile {
     }
 
     /// Reads a profile from TOML text; `origin` names it in errors. `extends = "NAME"` begins with an embedded profile and
-    /// changes it: tables are merged key by key.
+    /// changes it: tables are merged key by key. Errors name the line of a key where the text holds it.
     pub fn parse(origin: &str, text: &str) -> Result<Self, ProfileError> {
         let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
         let own: Table = text.parse().map_err(|error: toml::de::Error| fail(plain(&error)))?;
@@ -396,7 +482,7 @@ impl Profile {
         } else {
             toml::from_str(text).map_err(|error| fail(suggested(&plain(&error))))?
         };
-        profile.validate().map_err(fail)?;
+        profile.validate().map_err(|fault| fail(fault.in_text(text)))?;
         Ok(profile)
     }
 
@@ -411,83 +497,153 @@ impl Profile {
         self.fixes.contains(&fix)
     }
 
-    /// Refuses contradictory settings before anything runs.
-    fn validate(&self) -> Result<(), String> {
+    /// Refuses contradictory and senseless settings before anything runs.
+    fn validate(&self) -> Result<(), Fault> {
         let share = |value: f64| value.is_finite() && value > 0.0 && value <= 1.0;
         if self.window == 0 {
-            return Err("window must be at least 1 token".to_owned());
+            return Err(Fault::of(&["window"], "window must be at least 1 token"));
         }
-        self.trigger.validate()?;
-        self.budget.validate()?;
+        self.trigger.validate().map_err(Fault::told)?;
+        self.budget.validate().map_err(Fault::told)?;
+        if self.budget.output >= self.window {
+            let reason = format!(
+                "budget.output is {}, which leaves nothing of the window ({})",
+                self.budget.output, self.window
+            );
+            return Err(Fault::of(&["budget.output", "window"], reason));
+        }
         if !share(self.pin_limit) {
-            return Err(format!("pin_limit is {}, must be above 0 and at most 1", self.pin_limit));
+            let reason = format!("pin_limit is {}, must be above 0 and at most 1", self.pin_limit);
+            return Err(Fault::of(&["pin_limit"], reason));
         }
-        if !(self.summary.budget_fraction.is_finite() && (0.0..=0.25).contains(&self.summary.budget_fraction))
-        {
-            return Err(format!(
-                "summary.budget_fraction is {}, must be between 0 and 0.25",
-                self.summary.budget_fraction
-            ));
-        }
-        if self.summary.budget_tokens > self.window / 4 {
-            return Err(format!(
-                "summary.budget_tokens is {}, more than a quarter of the window ({})",
-                self.summary.budget_tokens, self.window
-            ));
-        }
+        self.validate_summary()?;
+        self.validate_estimate()?;
         self.validate_keep()?;
-        if self.estimate.is_none() && self.cut.measure == CutMeasure::Estimate {
-            return Err("cut.measure is \"estimate\", but there is no table [estimate]".to_owned());
-        }
-        if self.estimate.is_none() && self.trigger.measure != crate::estimate::Measure::Counted {
-            return Err("trigger.measure is not \"counted\", but there is no table [estimate]".to_owned());
-        }
         for (name, value) in [
             ("manual.resume", self.manual.resume),
             ("manual.context_share", self.manual.context_share),
             ("refused.keep_share", self.refused.keep_share),
         ] {
-            if value.is_some_and(|value| !share(value)) {
-                return Err(format!("{name} is {}, must be above 0 and at most 1", value.unwrap_or(0.0)));
+            if let Some(value) = value.filter(|value| !share(*value)) {
+                return Err(Fault::of(&[name], format!("{name} is {value}, must be above 0 and at most 1")));
             }
         }
         if self.refused.drop && self.emergency.is_none() {
-            return Err("refused.drop needs a table [emergency]: it says what stays".to_owned());
+            let reason = "refused.drop needs a table [emergency]: it says what stays";
+            return Err(Fault::of(&["refused.drop"], reason));
         }
         if !(1..=2).contains(&self.split.summaries) {
-            return Err(format!("split.summaries is {}, must be 1 or 2", self.split.summaries));
+            let reason = format!("split.summaries is {}, must be 1 or 2", self.split.summaries);
+            return Err(Fault::of(&["split.summaries"], reason));
         }
         Ok(())
     }
 
-    fn validate_keep(&self) -> Result<(), String> {
-        let told = [self.keep.tokens.is_some(), self.keep.share.is_some(), self.keep.entries.is_some()];
-        if told.into_iter().filter(|told| *told).count() != 1 {
-            return Err("[keep] needs exactly one of tokens, share and entries".to_owned());
+    fn validate_summary(&self) -> Result<(), Fault> {
+        let summary = &self.summary;
+        let (tokens, fraction) = (summary.budget_tokens, summary.budget_fraction);
+        if !(fraction.is_finite() && (0.0..=0.25).contains(&fraction)) {
+            let reason = format!("summary.budget_fraction is {fraction}, must be between 0 and 0.25");
+            return Err(Fault::of(&["summary.budget_fraction"], reason));
         }
+        if tokens > self.window / 4 {
+            let reason = format!(
+                "summary.budget_tokens is {tokens}, more than a quarter of the window ({})",
+                self.window
+            );
+            return Err(Fault::of(&["summary.budget_tokens", "window"], reason));
+        }
+        let of_window = (fraction * self.window as f64) as u64;
+        if (tokens > 0 || of_window < LEAST_BUDGET) && tokens < LEAST_BUDGET {
+            let reason = format!(
+                "summary.budget_tokens is {tokens}, too few for a summary: must be at least {LEAST_BUDGET}, or 0 where \
+                 summary.budget_fraction alone gives as many"
+            );
+            return Err(Fault::of(&["summary.budget_tokens", "summary.budget_fraction", "window"], reason));
+        }
+        Ok(())
+    }
+
+    fn validate_estimate(&self) -> Result<(), Fault> {
+        let Some(rules) = &self.estimate else {
+            if self.cut.measure == CutMeasure::Estimate {
+                let reason = "cut.measure is \"estimate\", but there is no table [estimate]";
+                return Err(Fault::of(&["cut.measure"], reason));
+            }
+            if self.trigger.measure != crate::estimate::Measure::Counted {
+                let reason = "trigger.measure is not \"counted\", but there is no table [estimate]";
+                return Err(Fault::of(&["trigger.measure"], reason));
+            }
+            return Ok(());
+        };
+        for (key, tokens) in [
+            ("estimate.least", rules.least),
+            ("estimate.per_message", rules.per_message),
+            ("estimate.per_call", rules.per_call),
+        ] {
+            if tokens >= self.window {
+                let reason =
+                    format!("{key} is {tokens}: one message would fill the window ({})", self.window);
+                return Err(Fault::of(&[key, "window"], reason));
+            }
+        }
+        Ok(())
+    }
+
+    fn validate_keep(&self) -> Result<(), Fault> {
+        let keep = self.keep;
+        let told = [
+            ("keep.tokens", keep.tokens.is_some()),
+            ("keep.share", keep.share.is_some()),
+            ("keep.context", keep.context.is_some()),
+            ("keep.entries", keep.entries.is_some()),
+        ];
+        let told: Vec<&'static str> =
+            told.into_iter().filter(|(_, told)| *told).map(|(key, _)| key).collect();
+        let &[key] = told.as_slice() else {
+            let reason = "[keep] needs exactly one of tokens, share, context and entries";
+            return Err(Fault::of(&["keep"], reason));
+        };
         let entries = self.cut.measure == CutMeasure::Entries;
-        if entries != self.keep.entries.is_some() {
-            let right = if entries { "entries" } else { "tokens or share" };
-            return Err(format!("[keep] needs {right}: cut.measure is {:?}", self.cut.measure).to_lowercase());
+        if entries != keep.entries.is_some() {
+            let right = if entries { "entries" } else { "tokens, share or context" };
+            let reason =
+                format!("[keep] needs {right}: cut.measure is {:?}", self.cut.measure).to_lowercase();
+            return Err(Fault::of(&[key, "keep", "cut.measure"], reason));
         }
-        if let Some(share) = self.keep.share
+        if let Some(share) = keep.share.or(keep.context)
             && !(share.is_finite() && (0.0..1.0).contains(&share))
         {
-            return Err(format!("keep.share is {share}, must be at least 0 and below 1"));
+            let reason = format!("{key} is {share}, must be at least 0 and below 1");
+            return Err(Fault::of(&[key], reason));
+        }
+        if let Some(count) = keep.entries
+            && !(1..=MOST_ENTRIES).contains(&count)
+        {
+            let reason = format!("keep.entries is {count}, must be between 1 and {MOST_ENTRIES}");
+            return Err(Fault::of(&[key], reason));
         }
         let amounts = self.at(self.window, None);
         if amounts.trigger == u64::MAX && self.trigger.enabled {
-            return Err(format!(
+            let reason = format!(
                 "the trigger never fires at a window of {} tokens: its limit takes all of it",
                 self.window
-            ));
+            );
+            return Err(Fault::of(&["trigger.limit", "trigger.percent", "window"], reason));
+        }
+        if amounts.trigger == 0 {
+            let reason = format!(
+                "the trigger fires on an empty context at a window of {} tokens: its limit leaves nothing of it",
+                self.window
+            );
+            return Err(Fault::of(&["trigger.limit", "window"], reason));
         }
         if !entries && amounts.keep >= amounts.trigger {
-            let name = if self.keep.share.is_some() { "keep.share" } else { "keep.tokens" };
-            return Err(format!(
-                "{name} ({} tokens) reaches the trigger ({} tokens): nothing could ever be compacted",
+            let reason = format!(
+                "{key} ({} tokens) reaches the trigger ({} tokens): nothing could ever be compacted",
                 amounts.keep, amounts.trigger
-            ));
+            );
+            return Err(Fault::of(&[key, "keep", "trigger.limit", "trigger.percent", "window"], reason));
         }
         Ok(())
     }
@@ -502,16 +658,19 @@ impl Profile {
             Limit::Reserve(reserve) => Limit::Reserve(scaled(reserve)),
             limit => limit,
         };
+        let trigger = if self.trigger.enabled { limit.least(room) } else { u64::MAX };
         let keep = match self.keep {
             Keep { tokens: Some(tokens), .. } => scaled(tokens),
             Keep { share: Some(share), .. } => (share * window as f64) as u64,
+            // What a context comes to that has just reached the trigger.
+            Keep { context: Some(share), .. } => (share * trigger.min(window) as f64) as u64,
             Keep { entries, .. } => entries.unwrap_or(0),
         };
         Amounts {
             window,
             room,
             limit,
-            trigger: if self.trigger.enabled { limit.least(room) } else { u64::MAX },
+            trigger,
             keep,
             budget: budget.unwrap_or(own).min(window / 4),
             prune_above: self.trigger.prune.map(|prune| scaled(prune.above)),
@@ -524,6 +683,7 @@ impl Profile {
                 .and_then(|pruning| pruning.protect)
                 .filter(|protect| protect.most > 0)
                 .map_or(0, |protect| scaled(protect.most).max(1)),
+            prune_least: self.outputs.prune.as_ref().map_or(0, |pruning| scaled(pruning.least)),
             pin: (self.pin_limit * window as f64) as u64,
         }
     }
@@ -578,6 +738,7 @@ impl Profile {
                 .clone()
                 .unwrap_or_else(|| crate::strategy::emergency::NOTICE.to_owned()),
             tool_name: self.summary.tool_name.clone(),
+            own: self.summary_text.own_lines(),
         }
     }
 }
@@ -586,11 +747,16 @@ impl Profile {
 fn extended(mut own: Table, depth: usize) -> Result<Table, String> {
     let Some(base) = own.remove("extends") else { return Ok(own) };
     let Some(name) = base.as_str() else { return Err("extends is no name of a profile".to_owned()) };
-    let Some(text) = Profile::text_of(name).filter(|_| depth > 0) else {
+    let (plain_name, fixed) = plain_name(name);
+    let Some(text) = Profile::text_of(plain_name).filter(|_| depth > 0) else {
         return Err(format!("extends = \"{name}\" names no embedded profile; {}", known(name)));
     };
     let base: Table = text.parse().map_err(|error: toml::de::Error| plain(&error))?;
     let mut merged = extended(base, depth - 1)?;
+    if fixed {
+        merged.insert("fixes".to_owned(), all_fixes());
+        merged.insert("name".to_owned(), Value::from(name));
+    }
     merge(&mut merged, own);
     Ok(merged)
 }
@@ -611,13 +777,15 @@ fn merge(base: &mut Table, own: Table) {
 
 /// What names of profiles there are, and which one was meant.
 pub fn known(name: &str) -> String {
+    let (name, fixed) = plain_name(name);
+    let mark = if fixed { FIXED } else { "" };
     let nearest = Profile::names()
         .map(|known| (strsim::damerau_levenshtein(known, name), known))
         .min()
         .filter(|(distance, known)| distance * 2 <= known.len());
     let names: Vec<&str> = Profile::names().collect();
     match nearest {
-        Some((_, nearest)) => format!("did you mean `{nearest}`? Known are {}", names.join(", ")),
+        Some((_, nearest)) => format!("did you mean `{nearest}{mark}`? Known are {}", names.join(", ")),
         None => format!("known are {}", names.join(", ")),
     }
 }
@@ -671,7 +839,8 @@ pub struct Amounts {
     pub limit: Limit,
     /// The least size that fires, in the trigger's own measure.
     pub trigger: u64,
-    /// Size of the tail, in entries where these are measured.
+    /// Size of the tail, in entries where these are measured; of a share of the context, what that comes to at the
+    /// trigger.
     pub keep: u64,
     /// Everything generated fits into this.
     pub budget: u64,
@@ -683,6 +852,8 @@ pub struct Amounts {
     pub refused_keep: Option<u64>,
     /// Size of the newest results that pruning leaves, in its own measure.
     pub protect: u64,
+    /// Results beyond these are pruned only where they come to more than this, in the same measure.
+    pub prune_least: u64,
     /// Largest pinned request.
     pub pin: u64,
 }
@@ -761,5 +932,72 @@ mod tests {
         check_refused(("budget_fraction = 0.04", "budget_fraction = 0.5"), "between 0 and 0.25");
         check_refused(("budget_tokens = 1000 ", "budget_tokens = 90000 "), "quarter of the window");
         check_refused(("tokens = 20000", "tokens = -1"), "invalid value");
+    }
+
+    /// Each with what is wrong, under a profile that is right without it, and the line of the key in the own file.
+    #[test]
+    fn senseless_values_are_refused_with_the_line_of_the_own_file() {
+        for (base, own, expect) in [
+            ("sven", "[keep]\nentries = 0", "line 4: keep.entries is 0"),
+            ("sven", "keep.entries = 4000000000", "line 3: keep.entries is 4000000000"),
+            ("sven", "[keep]\ntokens = 5", "line 4: [keep] needs entries"),
+            ("pi", "[summary]\nbudget_tokens = 1", "line 4: summary.budget_tokens is 1, too few"),
+            ("pi", "[summary]\nbudget_fraction = 0\nbudget_tokens = 0", "line 5: summary.budget_tokens is 0"),
+            ("pi", "summary = { budget_tokens = 60000 }", "line 3: summary.budget_tokens is 60000"),
+            ("pi", "[summary]\n\n\nbudget_fraction = 0.5", "line 6: summary.budget_fraction is 0.5"),
+            ("pi", "[estimate]\nleast = 200000", "line 4: estimate.least is 200000"),
+            ("pi", "[estimate]\nper_message = 999999999", "line 4: estimate.per_message is"),
+            ("pi", "[estimate]\nper_call = 200001", "line 4: estimate.per_call is"),
+            ("pi", "[keep]\ntokens = 190000", "line 4: keep.tokens (190000 tokens) reaches the trigger"),
+            ("pi", "[trigger]\nlimit = { share = 0.05 }", "line 4: keep.tokens (20000 tokens) reaches"),
+            ("pi", "[trigger.limit]\nshare = 1.5", "line 4: trigger.limit.share is 1.5"),
+            (
+                "pi",
+                "[trigger]\nlimit = { reserve = 300000 }",
+                "line 4: the trigger fires on an empty context",
+            ),
+            ("sven", "[budget]\noutput = 200000", "line 4: budget.output is 200000"),
+            ("sven", "[budget]\nemergency = 0.0", "line 4: budget.emergency is 0"),
+            ("pi", "window = 0", "line 3: window must be"),
+            ("pi", "window = 3000", "line 3: summary.budget_tokens is 1000"),
+            ("pi", "pin_limit = 2.0", "line 3: pin_limit is 2"),
+            ("pi", "[split]\nsummaries = 3", "line 4: split.summaries is 3"),
+            ("pi", "[keep]\ncontext = 1.0", "line 4: keep.context is 1"),
+            ("standard", "[cut]\nmeasure = \"estimate\"", "line 4: cut.measure is \"estimate\", but"),
+            ("standard", "[trigger]\nmeasure = \"usage\"", "line 4: trigger.measure is not"),
+        ] {
+            let text = format!("extends = \"{base}\"\nname = \"mine\"\n{own}\n");
+            let error = Profile::parse("mine.toml", &text).unwrap_err().to_string();
+            assert!(error.starts_with(&format!("profile mine.toml: {expect}")), "{own}: {error}");
+        }
+        // Where the own file holds none of the keys there is no line to name.
+        let whole = standard().replace("tokens = 20000", "tokens = 120000");
+        let error = Profile::parse("mine.toml", &whole).unwrap_err().to_string();
+        let line = whole.lines().position(|line| line.starts_with("tokens = 120000")).unwrap() + 1;
+        assert!(error.contains(&format!("line {line}: keep.tokens")), "{error}");
+        // Values at the edge are right.
+        for own in ["[summary]\nbudget_tokens = 0", "[summary]\nbudget_tokens = 50", "[keep]\ntokens = 0"] {
+            let text = format!("extends = \"pi\"\nname = \"mine\"\n{own}\n");
+            assert!(Profile::parse("mine.toml", &text).is_ok(), "{own}");
+        }
+    }
+
+    #[test]
+    fn a_mended_profile_can_be_printed_and_extended() {
+        for name in Profile::names() {
+            let mended = format!("{name}+fixes");
+            let named = Profile::named(&mended).expect("a profile").expect("valid");
+            let file = Profile::file_of(&mended).expect("a text");
+            assert_eq!(Profile::parse(&mended, &file).as_ref(), Ok(&named), "{file}");
+            let plain = Profile::file_of(name).expect("a text");
+            assert_eq!(Some(plain.as_str()), Profile::text_of(name));
+            let extended = Profile::parse("mine.toml", &format!("extends = \"{mended}\"\n"));
+            assert_eq!(extended.as_ref(), Ok(&named));
+        }
+        let unmended = "extends = \"pi+fixes\"\nname = \"mine\"\nfixes = []\n";
+        assert!(Profile::parse("mine.toml", unmended).unwrap().fixes.is_empty());
+        assert!(Profile::file_of("pie+fixes").is_none() && Profile::file_of("+fixes").is_none());
+        let loose = Profile::parse("mine.toml", "extends = \"pie+fixes\"").unwrap_err().to_string();
+        assert!(loose.contains("did you mean `pi+fixes`?"), "{loose}");
     }
 }

@@ -51,6 +51,26 @@ pub struct PromptRules {
     pub calls: Option<CallForm>,
     /// Commands of the person.
     pub shell: Option<ShellForm>,
+    /// What is told of results that requests no longer carried; nothing beside the conversation where it is not given.
+    pub digests: Option<DigestForm>,
+}
+
+/// A line for each result that was pruned before the compaction, in a section behind the conversation. The conversation
+/// itself is written as it always is; once told, a line is told no more.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DigestForm {
+    /// In front of the lines: the heading.
+    #[serde(default)]
+    pub open: String,
+    /// One of them: `{line}`, the first line of the result that has a letter or a digit.
+    pub item: String,
+    /// Between two.
+    #[serde(default)]
+    pub join: String,
+    /// Limit of a line.
+    #[serde(default)]
+    pub cap: Option<Cap>,
 }
 
 /// How an earlier summary comes along.
@@ -242,6 +262,24 @@ pub fn frame(conversation: &str, previous: Option<&str>, part: Part, rules: &Pro
             }
         }
         _ => framed,
+    }
+}
+
+impl DigestForm {
+    /// The line that is told of a result; none where no line of it says anything.
+    pub fn line(&self, result: &str) -> Option<String> {
+        let line = result.lines().map(str::trim).find(|line| line.contains(char::is_alphanumeric))?;
+        Some(self.cap.as_ref().map_or_else(|| line.to_owned(), |cap| cap.cut(line).into_owned()))
+    }
+
+    /// The section of lines; empty where there are none.
+    pub fn section<S: AsRef<str>>(&self, lines: &[S]) -> String {
+        if lines.is_empty() {
+            return String::new();
+        }
+        let items: Vec<String> =
+            lines.iter().map(|line| fill(&self.item, &[("line", line.as_ref())])).collect();
+        format!("{}{}", self.open, items.join(&self.join))
     }
 }
 

@@ -10,7 +10,7 @@ use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile};
 use crate::strategy::{Generated, Strategy, TextRules, generate};
-use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest};
+use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest, Told};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
@@ -452,6 +452,21 @@ impl<'a> Runner<'a> {
         self.cycles.push(trace);
     }
 
+    /// What is told of results that requests before a compaction no longer carried, where the policy tells it.
+    fn told(&self, cut: &Cut) -> Vec<Told> {
+        let prompt = self.plan.profile.prompt.as_ref();
+        let Some(form) = prompt.and_then(|prompt| prompt.digests.as_ref()) else { return Vec::new() };
+        let Some(reply) = self.prepared.terrain.newest_reply(cut.trigger) else { return Vec::new() };
+        let transcript = self.prepared.transcript;
+        let stretch = Stretch { tail: cut.from, since: self.since };
+        let of = |(at, _)| {
+            let link = transcript.links.get(at)?;
+            let line = form.line(&transcript.result(link)?.text)?;
+            Some(Told { message: link.result?.message.get(), line })
+        };
+        self.planner.pruned(stretch, reply, &self.amounts).filter_map(of).collect()
+    }
+
     /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
     fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
         let budget = self.amounts.budget;
@@ -460,11 +475,13 @@ impl<'a> Runner<'a> {
         let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
         let carried = profile.summary.carries || profile.mends(Fix::CarrySummary);
         let previous = (!texts.is_empty() && carried).then(|| texts.join("\n\n"));
+        let told = self.told(cut);
         let whole = SummaryRequest {
             view: &self.prepared.view,
             messages: cut.from..cut.cut,
             turn_start: cut.turn_start,
             previous: previous.as_deref(),
+            told: &told,
             lists,
             cwd: self.prepared.cwd,
             layout: rules.layout,
@@ -520,6 +537,7 @@ impl<'a> Runner<'a> {
         let history = SummaryRequest {
             messages: whole.messages.start..start,
             turn_start: None,
+            told: &[],
             budget: budget - budget / 3,
             ..whole.clone()
         };

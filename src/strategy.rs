@@ -6,8 +6,10 @@
 
 use crate::ledger::Order;
 use crate::summarize::{FileLists, Layout, ListForm, SummarizeError, Summarizer, SummaryRequest};
+use crate::summary_text::OwnLines;
 use crate::tokens::Tokenizer;
 use crate::transcript::Role;
+use std::borrow::Cow;
 use std::fmt;
 use std::str::FromStr;
 
@@ -89,6 +91,8 @@ pub struct TextRules {
     pub summary_role: Role,
     /// What truncate calls messages of tool results.
     pub tool_name: String,
+    /// Lines that the system's own code writes: in a summary that is taken up they tell nothing.
+    pub own: OwnLines,
 }
 
 impl Default for TextRules {
@@ -104,6 +108,7 @@ impl Default for TextRules {
             suffix: String::new(),
             summary_role: Role::User,
             tool_name: Role::Tool.name().to_owned(),
+            own: OwnLines::default(),
         }
     }
 }
@@ -118,6 +123,14 @@ impl TextRules {
     pub fn unwrap<'a>(&self, text: &'a str) -> &'a str {
         let text = text.strip_prefix(self.prefix.as_str()).unwrap_or(text);
         text.strip_suffix(self.suffix.as_str()).unwrap_or(text)
+    }
+
+    /// A summary without the lines that the system's own code wrote into it.
+    fn without_own<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        if !text.lines().any(|line| self.own.holds(line)) {
+            return Cow::Borrowed(text);
+        }
+        Cow::Owned(text.lines().filter(|line| !self.own.holds(line)).collect::<Vec<_>>().join("\n"))
     }
 }
 
@@ -177,13 +190,14 @@ fn summarized(
     rules: &TextRules,
     summarizer: &dyn Summarizer,
 ) -> Option<Generated> {
-    let previous = request.previous.map(|text| rules.unwrap(text));
+    let previous = request.previous.map(|text| rules.without_own(rules.unwrap(text)));
     let wrote = within(request, rules, |budget| {
         let inner = SummaryRequest {
             view: request.view,
             messages: request.messages.clone(),
             turn_start: request.turn_start,
-            previous,
+            previous: previous.as_deref(),
+            told: request.told,
             lists: request.lists,
             cwd: request.cwd,
             layout,

@@ -54,6 +54,15 @@ pub enum ListForm {
     None,
 }
 
+/// What is told of a result that requests no longer carried.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Told {
+    /// The message of the result.
+    pub message: usize,
+    /// One line.
+    pub line: String,
+}
+
 /// One call of a summarizer.
 #[derive(Debug, Clone)]
 pub struct SummaryRequest<'a> {
@@ -65,6 +74,8 @@ pub struct SummaryRequest<'a> {
     pub turn_start: Option<usize>,
     /// The summary that stood in the context until now.
     pub previous: Option<&'a str>,
+    /// Lines behind the messages about results that were pruned before, where the system hands such on.
+    pub told: &'a [Told],
     /// File lists after this compaction.
     pub lists: &'a FileLists,
     /// Working directory, for relative paths in the text.

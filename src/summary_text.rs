@@ -109,6 +109,24 @@ impl SummaryText {
         section(text, key)
     }
 
+    /// The lines of its texts that say something of their own. Headings are none: what stands below them is told by
+    /// them.
+    pub fn own_lines(&self) -> OwnLines {
+        let split = self.split.iter().flat_map(|split| [&split.both, &split.turn_only]);
+        let texts = split
+            .chain(self.truncate.iter().map(|truncate| &truncate.form))
+            .chain(&self.emergency)
+            .chain(&self.parent_prefix)
+            .chain([&self.prefix, &self.suffix]);
+        let lines = texts.flat_map(|text| text.lines()).map(str::trim);
+        let heading = |line: &str| line.starts_with('#') || (line.starts_with("**") && line.ends_with("**"));
+        let own = lines.filter(|line| {
+            let literal = line.split('{').next().unwrap_or_default();
+            literal.contains(char::is_alphanumeric) && !heading(line)
+        });
+        OwnLines(own.map(str::to_owned).collect())
+    }
+
     /// A summary as it enters the context.
     pub fn wrap(&self, summary: &str) -> String {
         format!("{}{summary}{}", self.prefix, self.suffix)
@@ -186,6 +204,29 @@ impl SummaryText {
             None => fill(&form.turn_only, &[("turn", turn)]),
         })
     }
+}
+
+/// Lines that the code of a system writes into summaries, as templates.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OwnLines(Vec<String>);
+
+impl OwnLines {
+    /// Whether a line is one of them. What stands between their braces may be anything.
+    pub fn holds(&self, line: &str) -> bool {
+        let line = line.trim();
+        !line.is_empty() && self.0.iter().any(|template| is_of(line, template))
+    }
+}
+
+/// Whether a text is what a template gives with some values.
+fn is_of(text: &str, template: &str) -> bool {
+    let Some((before, behind)) = template.split_once('{') else { return text == template };
+    let Some(rest) = text.strip_prefix(before) else { return false };
+    let Some((_, behind)) = behind.split_once('}') else { return text == template };
+    if !behind.contains('{') {
+        return rest.ends_with(behind);
+    }
+    rest.char_indices().any(|(at, _)| rest.get(at..).is_some_and(|rest| is_of(rest, behind)))
 }
 
 impl RoleNames {

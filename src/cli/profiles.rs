@@ -9,12 +9,10 @@ use crate::profile::{Profile, known};
 pub fn run(args: &ProfilesArgs, ui: &Ui) -> Result<Exit, Failure> {
     let text = match &args.verb {
         None | Some(ProfilesVerb::List) => list(),
-        Some(ProfilesVerb::Show { name }) => Profile::text_of(name)
-            .ok_or_else(|| {
-                let cause = format!("unknown profile `{name}`; {}", known(name));
-                Failure::new(cause, "`compactor profiles` lists the embedded ones")
-            })?
-            .to_owned(),
+        Some(ProfilesVerb::Show { name }) => Profile::file_of(name).ok_or_else(|| {
+            let cause = format!("unknown profile `{name}`; {}", known(name));
+            Failure::new(cause, "`compactor profiles` lists the embedded ones")
+        })?,
     };
     ui.product(&text)?;
     Ok(Exit::Done)

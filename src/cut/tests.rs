@@ -219,3 +219,28 @@ fn the_default_keeps_the_most_units_that_fit_and_the_newest_at_least() {
     check(&[0, 1, 2, 3, 4, 5], 1_000, Some(1));
     check(&[0, 5], 5, Some(5));
 }
+
+#[test]
+fn a_share_of_what_is_there_is_a_size_of_a_tail() {
+    // What each rule adds up: tokens for pi, without meta entries; characters for opal, twenty more for each message.
+    for (profile, notation, share, expect) in [
+        ("pi", "U400 m A400 T800 A400", 0.5, 250),
+        ("pi", "U400", 0.3, 30),
+        ("pi", "m", 0.9, 0),
+        ("lis", "U7 A3", 0.3, 3),
+        ("opal", "U380 A380", 0.5, 100),
+        ("opal", "U380 A380", 0.0, 0),
+    ] {
+        let (rules, _) = rules(profile);
+        assert_eq!(rules.share_of(&marks(notation, profile), share), expect, "{profile} {notation}");
+    }
+    // The place where that tail begins, at the newest message of the user within it.
+    let mut pi = rules("pi").0;
+    pi.landings = vec![super::Landing::User];
+    pi.full = super::Full::Exceeded;
+    let marks = marks("U400 A400 U400 A400 U400 A400", "pi");
+    for (share, expect) in [(0.3, None), (0.34, Some(4)), (0.6, Some(4)), (0.67, Some(2)), (0.9, Some(2))] {
+        pi.missed = super::Otherwise::None;
+        assert_eq!(pi.place(&marks, pi.share_of(&marks, share), false), expect, "{share}");
+    }
+}

@@ -69,7 +69,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::json::{number, text};
+use super::json::{brief, text};
 use super::lines::Record;
 use super::links::{self, Draft};
 use super::sink::Sink;
@@ -437,7 +437,15 @@ pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut cwd: Option<Arc<str>> = None;
     for Record { line, value } in records {
         if text(&value, "format") == Some(FORMAT) {
-            let version = number(&value, "version").unwrap_or_default();
+            let told = value.get("version");
+            let Some(version) = told.and_then(Value::as_u64).filter(|version| *version > 0) else {
+                let told = told.map_or_else(|| "missing".to_owned(), brief);
+                let text = format!(
+                    "the header's version is {told}, not a whole number from 1 on: what the file holds cannot be told"
+                );
+                out.note(line, "bad-version", Severity::Lost, text);
+                return;
+            };
             if version > u64::from(VERSION) {
                 let text = format!(
                     "version {version} of the canonical format; this program reads {VERSION}: use the one that wrote it, or \

@@ -204,6 +204,20 @@ mod tests {
     }
 
     #[test]
+    fn a_negative_number_is_no_count() {
+        check("you sent -5 tokens", None, None);
+        check("requested: -5, limit: 900", Some(900), None);
+        check("{\"used\": -5, \"n_ctx\": 900}", Some(900), None);
+        check("limit is -1,000 tokens, you sent 1,000", None, Some(1000));
+        check("-5k tokens exceed the maximum of 900", Some(900), None);
+        check("(-5 tokens) in the messages", None, None);
+        // These are signs between words, ranges and names.
+        check("limit is 900 tokens - you sent 1,000", Some(900), Some(1000));
+        check("1000 > 950 -50", Some(900), Some(1000));
+        check("gpt-4: at most 900 tokens", Some(900), None);
+    }
+
+    #[test]
     fn parts_add_up() {
         check("600 input tokens and 400 output tokens, limit 900", Some(900), Some(1000));
         check("you requested 1000 tokens (600 in the messages, 400 in the completion)", None, Some(1000));

@@ -53,6 +53,8 @@ patterns! {
     // A blank or a dot between groups only where a token follows: both mean other things elsewhere.
     SPACED = r"(?i)\b(\d{1,3}(?:[ .\u{a0}\u{202f}]\d{3})+)(\s?-?(?:tokens?\b|max))";
     THOUSANDS = r"(?i)\b(\d+(?:\.\d+)?)(k\b|m\b\s?-?(?:tokens?\b|context\b|window\b))";
+    // A sign that belongs to its number: behind nothing, a sign or a word, and not between two numbers.
+    NEGATIVE = r"(^|[(\[:=,<>]|[^\s\d)\]]\s)(\s*)-\d[\d.]*\b";
     WORD = r"\d+(?:[.]\d+)*[a-z0-9_-]*|[a-z0-9]+(?:[-_.]\d[a-z0-9.-]*[a-z0-9])*|[^\x00-\x7f\s]+|[<>]=?|[.;!?:=()\[\],+*%-]";
 }
 
@@ -71,6 +73,8 @@ pub(super) fn plain(text: &str) -> String {
         digits(part(1)) + part(2)
     });
     let text = THOUSANDS.replace_all(&text, thousands);
+    // No count of anything.
+    let text = NEGATIVE.replace_all(&text, "$1 negative ");
     let text = PER_TIME.replace_all(&text, " per $1");
     let text = PLACE.replace_all(&text, " ");
     let text = WORDS.replace_all(&text, "$1 or $2");

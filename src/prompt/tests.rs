@@ -395,3 +395,22 @@ fn arguments_that_are_cut_hold_what_stands_before_the_cut() {
         assert_eq!(text, "x".repeat(200 - key.len() - 5), "{arguments}");
     }
 }
+
+#[test]
+fn digests_are_a_section_of_their_own_behind_the_conversation() {
+    let digests = crate::profile::Profile::named("lis-digests").expect("a name").expect("valid").prompt;
+    let form = digests.and_then(|prompt| prompt.digests).expect("digests");
+    assert_eq!(form.section::<&str>(&[]), "", "no heading without lines");
+    let section = form.section(&["msg 3: port 8080", "msg 5: {line}"]);
+    assert_eq!(section, "Tool context (from pruned tool calls):\n- msg 3: port 8080\n- msg 5: {line}");
+    for (result, line) in [
+        ("", None),
+        (" \n---\n{}\n", None),
+        ("\n== \n  port: 8080 \nhost: b", Some("port: 8080")),
+        ("好的\nb", Some("好的")),
+    ] {
+        assert_eq!(form.line(result).as_deref(), line, "{result:?}");
+    }
+    let long = form.line(&"é".repeat(400)).expect("a line");
+    assert_eq!(long.chars().count(), 300);
+}

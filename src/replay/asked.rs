@@ -161,8 +161,8 @@ pub(super) fn is_idle(transcript: &Transcript, at: usize) -> bool {
 /// How a step is made: the size of its tail, whether what stays anyway may leave, and whether what leaves is dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct How {
-    /// Size of the tail.
-    pub keep: u64,
+    /// Size of the tail, where the policy's own does not hold.
+    pub keep: Option<u64>,
     /// A place is cut at even where the size finds none.
     pub force: bool,
     /// No summary: what leaves is dropped.
@@ -172,20 +172,19 @@ pub struct How {
 impl How {
     /// The way of a profile for a cause at one window; `tail` tokens stand in the tail so far.
     pub fn of(cause: Cause, step: Option<&Forced>, profile: &Profile, amounts: &Amounts, tail: u64) -> Self {
-        let own = Self { keep: amounts.keep, force: false, drop: false };
+        let own = Self { keep: None, force: false, drop: false };
         let told = step.and_then(|step| step.keep);
         match cause {
             Cause::Trigger | Cause::Reset => own,
             Cause::Manual => {
                 let share = profile.manual.context_share.map(|share| (share * tail as f64) as u64);
-                let usual = amounts.manual_keep.unwrap_or(own.keep);
-                Self { keep: told.unwrap_or(share.map_or(usual, |most| usual.min(most))), ..own }
+                let usual = amounts.manual_keep;
+                let most = share.map(|share| usual.unwrap_or(amounts.keep).min(share));
+                Self { keep: told.or(most).or(usual), ..own }
             }
-            Cause::Overflow => Self {
-                keep: amounts.refused_keep.unwrap_or(own.keep),
-                force: profile.refused.force,
-                drop: profile.refused.drop,
-            },
+            Cause::Overflow => {
+                Self { keep: amounts.refused_keep, force: profile.refused.force, drop: profile.refused.drop }
+            }
         }
     }
 }

@@ -142,15 +142,18 @@ impl Pruning {
                 None => from,
             },
         };
-        if !self.protects || to <= from {
-            return from..to.max(from);
+        if to <= from {
+            return from..from;
         }
         let sum = |entry: usize| self.sizes.get(entry).copied().unwrap_or(0);
         // The oldest entry behind which, it among them, no more stands than is protected.
-        let (mut low, mut high) = (from, to);
+        let (mut low, mut high) = if self.protects { (from, to) } else { (to, to) };
         while low < high {
             let middle = low + (high - low) / 2;
             if sum(to) - sum(middle) <= amounts.protect { high = middle } else { low = middle + 1 }
+        }
+        if amounts.prune_least > 0 && sum(low) - sum(from) <= amounts.prune_least {
+            return from..from;
         }
         from..low
     }

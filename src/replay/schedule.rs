@@ -424,7 +424,8 @@ impl Walk<'_> {
             }
             None => (range, 0),
         };
-        let keep = how.keep;
+        let of_context = || self.profile.keep.context.map(|share| self.rules.share_of(marks, share));
+        let keep = how.keep.or_else(of_context).unwrap_or(self.amounts.keep);
         let message = |place: usize| {
             let entry = first + place.saturating_sub(offset);
             ground.message(entry).filter(|_| entry < end).unwrap_or(trigger).min(trigger)

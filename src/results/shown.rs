@@ -90,7 +90,7 @@ pub struct Shown {
     pub trigger_tokens: Option<u64>,
     /// First message of the kept tail.
     pub cut: Place,
-    /// Tokens the tail may hold; empty for a recorded one.
+    /// Tokens the tail may hold; empty for a recorded one, and where it is a share of the context.
     pub keep_tokens: Option<u64>,
     /// Why the cut is there, in words.
     pub why: String,

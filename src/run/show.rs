@@ -7,7 +7,7 @@ use crate::facts::{FactId, FactSet, Found, Match};
 use crate::ingest::Ingested;
 use crate::matching::index::is_heading;
 use crate::matching::units;
-use crate::profile::Profile;
+use crate::profile::{Keep, Profile};
 use crate::replay::recorded::recorded;
 use crate::replay::stage::Stages;
 use crate::replay::{Cause, CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
@@ -197,7 +197,10 @@ fn outline(
         trigger: place(trace.cut.trigger),
         trigger_tokens: frame.trigger,
         cut: place(trace.cut.cut),
-        keep_tokens: amounts.as_ref().map(|amounts| amounts.keep),
+        keep_tokens: target
+            .filter(|target| target.profile.keep.context.is_none())
+            .and(amounts.as_ref())
+            .map(|amounts| amounts.keep),
         why: why(transcript, trace, frame, target.map(|target| (target.profile, keep)), result.overhead),
         turn_start: trace.cut.turn_start.map(place),
         pinned: trace.cut.pinned.map(|(at, _)| place(at)),
@@ -246,10 +249,13 @@ fn why(
     } else if profile.cut.measure == crate::cut::Measure::Counted && trace.cut.cause == Cause::Trigger {
         format!("; from here on {tail} messages are the longest tail of whole units within {keep} tokens")
     } else {
-        let unit = if profile.keep.entries.is_some() { "of its messages" } else { "tokens" };
-        let keep =
-            if trace.cut.cause == Cause::Trigger { format!(" of {keep} {unit}") } else { String::new() };
-        format!("; by its rule for a tail{keep} it keeps {tail} messages of the log")
+        let size = match profile.keep {
+            _ if trace.cut.cause != Cause::Trigger => String::new(),
+            Keep { context: Some(share), .. } => format!(" of {:.0} % of the context", 100.0 * share),
+            Keep { entries: Some(_), .. } => format!(" of {keep} of its messages"),
+            _ => format!(" of {keep} tokens"),
+        };
+        format!("; by its rule for a tail{size} it keeps {tail} messages of the log")
     };
     if trace.cut.unfit {
         why += ", and even so larger than the window";

@@ -65,6 +65,7 @@ fn run(
         messages: 0..transcript.messages.len(),
         turn_start: None,
         previous,
+        told: &[],
         lists: &lists,
         cwd: Some("/p"),
         layout: Layout::Prose,
@@ -180,4 +181,42 @@ fn the_wrapper_counts_and_a_long_answer_is_cut() {
     assert!(generated.text.starts_with("<summary>\nmany") && generated.text.ends_with("…\n</summary>"));
     assert_eq!(rules.unwrap("<summary>\nx\n</summary>"), "x");
     assert_eq!(rules.unwrap("x"), "x");
+}
+
+#[test]
+fn what_the_code_of_a_system_wrote_is_no_content_of_the_next_summary() {
+    let turn = "- Decision: `retry_limit` is 7 in `src/net.rs`, because db-7 drops idle sockets.";
+    let history = "- Value: `batch_size` is 40 in `src/queue.rs` since the importer stalls above it.";
+    let mut checked = 0;
+    for name in crate::profile::Profile::names() {
+        let profile = crate::profile::Profile::named(name).expect("a name").expect("valid");
+        let (rules, texts) = (profile.text_rules(), &profile.summary_text);
+        let empty: [&str; 0] = [];
+        let users = [crate::harness::Entry::text(crate::harness::Role::User, "go on with the parser")];
+        let own = [
+            texts.joined(None, None, turn),
+            texts.joined(Some(history), None, turn),
+            texts.truncated(&users, &empty, &empty).map(|text| format!("{text}\n\n{turn}")),
+            texts.emergency.as_ref().map(|text| format!("{text}\n\n{turn}")),
+        ];
+        for earlier in own.into_iter().flatten() {
+            let alien: Vec<&str> = earlier.lines().filter(|line| rules.own.holds(line)).collect();
+            // Wrapped or not: a summary of a split turn is made of parts that are not.
+            for previous in [rules.wrap(&earlier), earlier.clone()] {
+                for strategy in [Strategy::Structured, Strategy::Narrative] {
+                    let text = run(strategy, "UAUA", Some(&previous), 800, &rules, &Extractive)
+                        .expect("a text")
+                        .text;
+                    let inner = rules.unwrap(&text);
+                    assert!(inner.contains("retry_limit"), "{name}: {text}");
+                    for line in &alien {
+                        let bare = line.trim().trim_end_matches('.');
+                        assert!(!inner.contains(bare), "{name} {strategy:?}: {bare:?} in {text}");
+                        checked += 1;
+                    }
+                }
+            }
+        }
+    }
+    assert!(checked >= 8, "{checked}");
 }

@@ -44,7 +44,9 @@ impl Summarizer for Extractive {
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
         let digest = request.view.digest(request.messages.end);
         let old = request.previous.map(|text| previous::parse(text, &digest.memory)).unwrap_or_default();
-        let candidates = rank::candidates(request, digest, digest.range(&request.messages), &old);
+        let told = previous::told(request.told, &digest.memory);
+        let new = [told.as_slice(), digest.range(&request.messages)];
+        let candidates = rank::candidates(request, digest, new, &old);
         let no_lists = super::FileLists::default();
         let lists = if request.list_form == super::ListForm::None { &no_lists } else { request.lists };
         if candidates.is_empty() && lists.is_empty() {

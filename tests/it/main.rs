@@ -13,6 +13,7 @@ mod labels;
 mod layers;
 mod logs;
 mod overflow;
+mod own_policies;
 mod planted;
 mod profiles;
 mod reach;

@@ -1,6 +1,8 @@
 //! The modelled systems end to end: every profile on the fixtures, and on the corpus where it is.
 
+use crate::logs::{agent, pi, step, user};
 use crate::support::Sandbox;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -14,7 +16,7 @@ fn sums(paths: &[&str], suffix: &str, columns: &[&str]) -> BTreeMap<String, Vec<
         .filter_map(|line| line.split_whitespace().next())
         .map(|name| format!("{name}{suffix}"))
         .collect();
-    assert!(names.len() >= 10, "{names:?}");
+    assert!(names.len() >= 11, "{names:?}");
     let names = names.join(",");
     let arguments = [&["replay", "-q", "--profile", &names, "--out", "run"], paths].concat();
     let ran = sandbox.run(&arguments);
@@ -98,5 +100,51 @@ fn summaries_stand_in_the_form_of_their_system() {
         let text = shown.to_string();
         let mark = serde_json::Value::from(mark).to_string();
         assert!(text.contains(mark.trim_matches('"')), "{profile}: {text}");
+    }
+}
+
+/// Work whose results are pruned long before the first compaction; what they say is said nowhere else.
+fn work_with_results(turns: usize) -> String {
+    let mut entries = Vec::new();
+    for turn in 0..turns {
+        entries.push(user(&format!("Store part {turn} of the catalogue in the archive, please.")));
+        let path = json!({"path": format!("/w/part{turn}.txt"), "content": "margins and grids"});
+        // No two lines are of the same words: of such the last is taken for what holds.
+        let room: String = format!("{turn:03}").bytes().map(|digit| (b'a' + digit - b'0') as char).collect();
+        let result = format!(
+            "\n---\nThe {room}room took it under shelf mark QX-{}\nCalled back at VB-{}\n{}",
+            7_100 + turn,
+            3_100 + turn,
+            "one more page of the catalogue went by without a word. ".repeat(30),
+        );
+        entries.extend(step(&format!("c{turn}"), "write", &path, &result));
+        entries.push(agent(&format!("Part {turn} is in its place, and nothing is left to do for it.")));
+    }
+    pi(&entries)
+}
+
+#[test]
+fn first_lines_of_pruned_results_reach_the_summary_where_digests_are_kept() {
+    let sandbox = Sandbox::new();
+    sandbox.file("log.jsonl", work_with_results(120));
+    let shown = |profile: &str, strategy: &str| -> Value {
+        let wanted = ["show", "log.jsonl", "--profile", profile, "--strategy", strategy, "--window", "40000"];
+        let ran = sandbox.run(&[&wanted[..], &["--format", "json"]].concat());
+        assert_eq!(ran.code, 0, "{profile}: {}", ran.stderr);
+        serde_json::from_str(&ran.stdout).expect("JSON")
+    };
+    for strategy in ["structured", "narrative"] {
+        let (with, without) = (shown("lis-digests", strategy), shown("lis", strategy));
+        // The two differ in nothing but what the summarizer was told.
+        for same in ["trigger", "cut", "tokens_before", "budget"] {
+            assert_eq!(with[same], without[same], "{same}");
+        }
+        let (told, silent) = (with["summary"].to_string(), without["summary"].to_string());
+        assert!(told.matches("shelf mark QX-").count() > 10, "{strategy}: {told}");
+        assert!(!silent.contains("QX-"), "{strategy}: {silent}");
+        assert!(!told.contains("VB-"), "{strategy}: only the first line that says anything: {told}");
+        // What was pruned, and no more: the newest results were still in the requests.
+        let trigger = with["trigger"]["message"].as_u64().expect("a place") / 4;
+        assert!(!told.contains(&format!("QX-{}", 7_100 + trigger - 1)), "{strategy}: {told}");
     }
 }

@@ -63,6 +63,7 @@ fn summaries_are_those_of_the_whole() {
                 messages: 0..end,
                 turn_start: None,
                 previous: None,
+                told: &[],
                 lists: &FileLists::default(),
                 cwd: transcript.main_cwd(),
                 layout: Layout::GoalProgress,

@@ -94,6 +94,28 @@ fn a_newer_version_is_refused() {
     assert_eq!(told, ["newer-version"]);
 }
 
+#[test]
+fn a_version_that_is_no_number_is_refused() {
+    for version in [
+        r#","version":"1""#,
+        r#","version":"2""#,
+        r#","version":-1"#,
+        r#","version":1.5"#,
+        r#","version":0"#,
+        r#","version":null"#,
+        r#","version":[1]"#,
+        "",
+    ] {
+        let header = format!("{{\"format\":\"compactor-transcript\"{version}}}");
+        let mut lines = LOG.to_vec();
+        lines[0] = &header;
+        let read = read_lines(&lines);
+        assert_eq!(read.sessions, [], "{header}");
+        let told: Vec<&str> = read.diagnostics.iter().map(|it| it.code).collect();
+        assert_eq!(told, ["bad-version"], "{header}");
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

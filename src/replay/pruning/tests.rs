@@ -29,14 +29,15 @@ fn profile(text: &str) -> Profile {
     Profile::parse("own.toml", text).expect("a valid profile")
 }
 
-/// Lis, and pruning of all results as Operator-Use does it where it is told to.
-fn profiles() -> [Profile; 2] {
+/// Lis, pruning of all results as Operator-Use does it where it is told to, and pruning that has to be worth it.
+fn profiles() -> [Profile; 3] {
     [
         profile("extends = \"lis\"\nname = \"own\"\n[outputs.prune]\nspare_kinds = []\n"),
         profile(
             "extends = \"operator-use\"\nname = \"own\"\n[outputs.prune]\nenabled = true\nsmall = 20\n\
              trim = { above = 300, head = 20, middle = \"...\", tail = 20 }\n",
         ),
+        profile(include_str!("../../../fixtures/profiles/opencode.toml")),
     ]
 }
 
@@ -70,6 +71,9 @@ fn expected(
     let mut rules = profile.outputs.clone();
     if let Some(protect) = rules.prune.as_mut().and_then(|pruning| pruning.protect.as_mut()) {
         protect.most = amounts.protect;
+    }
+    if let Some(pruning) = &mut rules.prune {
+        pruning.least = amounts.prune_least;
     }
     let boundary = marked.and_then(|at| before(*at).checked_sub(1));
     // Links of the results of the stretch, in order.
@@ -127,7 +131,7 @@ fn check(steps: &[(usize, usize, bool)], window: u64) -> usize {
 #[test]
 fn results_are_pruned_at_all() {
     let steps: Vec<(usize, usize, bool)> = (0..30).map(|at| (at, 40 + at * 7 % 90, at % 3 == 2)).collect();
-    assert!(check(&steps, 1_200) > 500, "both ways of pruning have something to do");
+    assert!(check(&steps, 1_200) > 500, "all ways of pruning have something to do");
 }
 
 proptest! {

@@ -8,6 +8,7 @@ use super::layout::lead_ins;
 use super::lines::{self, Mark};
 use super::outcome::command_key;
 use super::words::{self, Cues, look};
+use crate::summarize::Told;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -94,6 +95,24 @@ pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
     {
         // Prose begins with what it is about.
         opening.kind = Kind::Goal;
+    }
+    out
+}
+
+/// Lines about results that requests no longer carried: somebody chose them, so each is worth keeping.
+pub(super) fn told(lines: &[Told], memory: &Memory) -> Vec<Item> {
+    let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut out = Vec::with_capacity(lines.len());
+    for Told { message, line } in lines {
+        let clean = lines::clean_cut(line, WHOLE);
+        let clean = without_stop(&clean);
+        let seen = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
+        if seen.content || seen.details > 0 {
+            let weight = (1.1 * seen.info).max(0.8);
+            let key = Some(words::key(clean));
+            let body = seen.body.clone();
+            out.push(Item { kind: Kind::Value, message: *message as u32, weight, key, body });
+        }
     }
     out
 }

@@ -29,11 +29,12 @@ pub(super) struct Candidate<'a> {
 pub(super) fn candidates<'a>(
     request: &SummaryRequest<'_>,
     digest: &Digest,
-    new: &'a [Item],
+    new: [&'a [Item]; 2],
     old: &'a [Item],
 ) -> Vec<Candidate<'a>> {
-    let mut out: Vec<Candidate<'a>> = Vec::with_capacity(old.len() + new.len());
-    for (index, item) in old.iter().chain(new).enumerate() {
+    let mut out: Vec<Candidate<'a>> =
+        Vec::with_capacity(old.len() + new.map(<[Item]>::len).iter().sum::<usize>());
+    for (index, item) in old.iter().chain(new.into_iter().flatten()).enumerate() {
         let old = index < old.len();
         out.push(Candidate { item, kind: item.kind, order: index as u32, old, worth: 0.0 });
     }
