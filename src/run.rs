@@ -294,7 +294,9 @@ fn session(
     let reach = Reach::of(&targets, transcript, settings);
     // Facts are extracted only for sessions that are compacted at all.
     let facts = reach.map(|reach| {
-        prepared.iter().for_each(|one| one.view.until(reach.cut));
+        for one in &prepared {
+            one.view.until(reach.cut);
+        }
         FactSet::extract_until(transcript, &effects, MessageIdx::new(reach.trigger))
     });
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));

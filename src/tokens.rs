@@ -115,6 +115,7 @@ impl TokenIndex {
     }
 
     /// Counts of a session that differs from the counted one in some parts only, sorted.
+    #[must_use]
     pub fn recounted(&self, transcript: &Transcript, changed: &[PartRef], tokenizer: Tokenizer) -> Self {
         Self::counted(transcript, |at, part| match changed.binary_search(&at) {
             Ok(_) => part_tokens(part, tokenizer),

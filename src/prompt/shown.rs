@@ -67,8 +67,10 @@ struct Edits<'a> {
 impl Edits<'_> {
     /// Texts that are written as one.
     fn texts(&mut self, parts: &[PartRef], form: Option<&Form>, beside_calls: bool) {
-        let Some(form) = form.filter(|form| !form.hidden && !(form.hidden_by_calls && beside_calls)) else {
-            parts.iter().for_each(|at| self.blank(*at));
+        let Some(form) = form.filter(|form| !(form.hidden || form.hidden_by_calls && beside_calls)) else {
+            for at in parts {
+                self.blank(*at);
+            }
             return;
         };
         let Some(cap) = &form.cap else { return };

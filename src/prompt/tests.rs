@@ -392,7 +392,7 @@ fn arguments_that_are_cut_hold_what_stands_before_the_cut() {
         let value: serde_json::Value = serde_json::from_str(arguments).expect("JSON still");
         let text = value[key].as_str().expect("a text");
         // 200 characters of the written arguments: brace, key, colon and quotes count.
-        assert_eq!(text, &long[..200 - key.len() - 5], "{arguments}");
+        assert_eq!(Some(text), long.get(..200 - key.len() - 5), "{arguments}");
     }
 }
 

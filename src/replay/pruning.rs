@@ -95,7 +95,7 @@ impl<'a> Building<'a> {
                     result_fate(result, kind, self.pruning, self.rules)
                 {
                     let text = if text.trim().is_empty() { NO_OUTPUT.to_owned() } else { text };
-                    saved += own as i64 - counted(&text) as i64;
+                    saved += own.cast_signed() - counted(&text).cast_signed();
                     self.out.replaced.push((at, link, text));
                 }
             }
