@@ -243,8 +243,10 @@ Examples:
   compactor profiles
   compactor profiles show pi
   compactor profiles show sven > mine.toml
+  compactor profiles show pi+fixes
 
-A profile of your own is a TOML file, named with --profile. It may begin with `extends = \"NAME\"` and hold only what differs.";
+A profile of your own is a TOML file, named with --profile. It may begin with `extends = \"NAME\"` and hold only what differs. \
+NAME+fixes is a profile with its known faults mended.";
 
 /// Arguments of `profiles`.
 #[derive(Debug, Args)]

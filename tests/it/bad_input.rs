@@ -149,7 +149,7 @@ fn a_profile_with_a_mistake_is_refused_with_line_and_reason() {
     for (from, to, expect) in [
         ("tokens = 20000", "tokens = 127000", "reaches the trigger"),
         ("tokens = 20000", "tokens = -5", "invalid value"),
-        ("tokens = 20000", "tokens = 9\nshare = 0.1", "exactly one of tokens, share and entries"),
+        ("tokens = 20000", "tokens = 9\nshare = 0.1", "exactly one of tokens, share, context and entries"),
         ("tokens = 20000", "entries = 4", "[keep] needs tokens or share"),
         ("window = 128000", "window = 0", "at least 1 token"),
         ("budget_tokens = 1000", "budget_tokens = 99000", "more than a quarter of the window"),
