@@ -4,6 +4,7 @@
     reason = "tests read fixtures, the environment and their own temporary files"
 )]
 
+mod accounting;
 mod arguments;
 mod audit;
 mod bad_input;
