@@ -9,6 +9,7 @@ mod arguments;
 mod audit;
 mod bad_input;
 mod conformance;
+mod cut_safety;
 mod fates;
 mod labels;
 mod layers;
