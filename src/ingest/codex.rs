@@ -515,7 +515,8 @@ impl Reader {
             clipped,
             line,
             summary,
-            tokens_before: self.usage.last_context,
+            // Of the context that it replaces: the next one is told by the replies behind it.
+            tokens_before: self.usage.last_context.take(),
             ..Recorded::at(MessageIdx::new(self.draft.messages.len()))
         };
         if let Some(cause) = odd {

@@ -106,6 +106,7 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
                 let text = format!("recorded again at line {}; the newer one counts", compaction.line);
                 out.note(last.line, "recorded-twice", Severity::Note, text);
                 if last.summary.is_none() || compaction.summary.is_some() {
+                    compaction.tokens_before = compaction.tokens_before.or(last.tokens_before);
                     *last = compaction;
                 }
             }

@@ -4,10 +4,12 @@
     reason = "tests read fixtures, the environment and their own temporary files"
 )]
 
+mod accounting;
 mod arguments;
 mod audit;
 mod bad_input;
 mod conformance;
+mod cut_safety;
 mod fates;
 mod labels;
 mod layers;

@@ -2,7 +2,7 @@
 //! overflows, and the verb.
 
 use crate::support::Sandbox;
-use compactor::overflow::{Class, classify};
+use compactor::overflow::{Class, Matcher, Usage, classify};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -116,6 +116,135 @@ fn errors_that_only_talk_of_overflows_are_none() {
 fn what_was_sent_is_no_error() {
     check_none("{\"detail\":\"field required\",\"input\":\"prompt is too long: 9 tokens > 8 maximum\"}");
     check_none("{\"error\":\"bad role\",\"messages\":[{\"content\":\"context_length_exceeded\"}]}");
+}
+
+/// Class, limit and tokens used of a text.
+fn check_verdict(text: &str, class: Class, limit: Option<u64>, used: Option<u64>) {
+    let verdict = classify(text);
+    assert_eq!((verdict.class, verdict.limit, verdict.used), (class, limit, used), "{text}");
+}
+
+#[test]
+fn throttling_and_billing_that_speak_of_tokens_are_no_overflows_and_too_many_per_request_is_one() {
+    for (text, class) in [
+        ("ThrottlingException: Too many tokens, please wait before the next call", Class::Rate),
+        ("429 Too many tokens per minute for this key", Class::Rate),
+        ("Token limit per day reached, try again in 3h", Class::Rate),
+        ("Your token quota is used up for this month", Class::Rate),
+        ("402 Your credit balance does not cover a prompt of this length", Class::Billing),
+        ("insufficient_quota: buy more tokens", Class::Billing),
+        ("Too many tokens per request", Class::Overflow),
+        (
+            "429 too many tokens in one request: 140000 tokens > 131072 maximum context length",
+            Class::Overflow,
+        ),
+    ] {
+        assert_eq!(classify(text).class, class, "{text}");
+    }
+}
+
+#[test]
+fn where_one_request_is_above_a_rate_the_figures_tell_that_waiting_is_in_vain() {
+    let text = |used: u64, requested: u64| {
+        format!(
+            "Request too large on tokens per minute (TPM): Limit 6000, Used {used}, Requested {requested}."
+        )
+    };
+    // What was used before does not count: it is gone a minute later.
+    check_verdict(&text(0, 7_200), Class::Rate, Some(6_000), Some(7_200));
+    check_verdict(&text(5_900, 400), Class::Rate, Some(6_000), Some(400));
+}
+
+#[test]
+fn limits_of_credit_bytes_and_output_are_none_of_the_input() {
+    check_verdict(
+        "402 Prompt tokens limit exceeded: 18200 > 11050",
+        Class::Billing,
+        Some(11_050),
+        Some(18_200),
+    );
+    check_verdict("413 Request body too large: 34 MB, at most 32 MB", Class::Bytes, None, None);
+    check_verdict(
+        "max_tokens: 90000 > 65536, which is the maximum allowed number of output tokens",
+        Class::OutputSetting,
+        Some(65_536),
+        Some(90_000),
+    );
+}
+
+#[test]
+fn a_number_inside_what_was_echoed_is_no_status() {
+    check_none("{\"error\":\"bad field\",\"prompt_token_ids\":[11,429,413,2]}");
+    check_none("validation failed for prompt token ids 11, 429, 413, 402, 2");
+}
+
+#[test]
+fn numbers_that_look_like_a_limit_are_not_taken_for_one() {
+    let (over, of) = (Class::Overflow, Some::<u64>);
+    // A code in brackets, with or without the name of the error in front.
+    check_verdict("invalid params, the context window exceeds the limit (2013)", over, None, None);
+    // Of two numbers the one that the model takes is the limit.
+    check_verdict(
+        "the input has 40,100 tokens but the model supports up to 32,768",
+        over,
+        of(32_768),
+        of(40_100),
+    );
+    check_verdict(
+        "input token count 40100 exceeds the maximum: the model only supports up to 32768 tokens",
+        over,
+        of(32_768),
+        of(40_100),
+    );
+    check_verdict(
+        "prompt is too long: 1\u{202f}040\u{202f}000 tokens > 1\u{202f}000\u{202f}000 maximum",
+        over,
+        of(1_000_000),
+        of(1_040_000),
+    );
+    let inner = "{\"error\":{\"message\":\"prompt is too long: 9,001 tokens > 8,192 maximum\"}}";
+    let nested = serde_json::json!({"message": "upstream failed", "metadata": {"raw": inner}}).to_string();
+    check_verdict(&nested, over, of(8_192), of(9_001));
+    check_verdict("输入过长：共 9001 tokens，超过模型的最大上下文长度 8192", over, of(8_192), of(9_001));
+}
+
+#[test]
+fn a_reply_cut_short_above_the_window_is_noticed_where_the_table_says_so() {
+    let table = "[[usage]]\nstops = [\"length\"]\ncached = true\nshare = 1.0\ninclusive = false\n";
+    let own = Matcher::parse(table).expect("a table");
+    let window = 32_768;
+    // The provider said nothing and answered in a few words.
+    for output in [57, 462] {
+        let usage = Usage { input: 39_000, cache_read: 300, output };
+        assert!(own.exceeds(usage, Some("length"), window), "{output}");
+        assert!(Matcher::named("opal").expect("embedded").exceeds(usage, Some("length"), window));
+        assert!(
+            !Matcher::named("pi").expect("embedded").exceeds(usage, Some("length"), window),
+            "its blind spot"
+        );
+    }
+    // A reply that is merely long is none.
+    assert!(!own.exceeds(Usage { input: 9_000, cache_read: 0, output: 4_096 }, Some("length"), window));
+}
+
+#[test]
+fn words_are_fragments_and_expressions_are_patterns() {
+    let table = |key: &str| format!("{key} = ['context (length|window) exceeded by \\d+']");
+    let text = "Context window exceeded by 12 tokens";
+    let pattern = Matcher::parse(&table("patterns")).expect("a table");
+    let fragment = Matcher::parse(&table("fragments")).expect("a table");
+    assert!(pattern.notices(text, None));
+    assert!(!fragment.notices(text, None), "a fragment stands for itself");
+    // No embedded system has a fragment that can only have been meant as an expression.
+    for name in Matcher::NAMES {
+        for fragment in Matcher::named(name).expect("embedded").fragments {
+            let text = format!("{fragment:?}");
+            assert!(
+                ![".*", "\\d", "[0-9]", "\\s", "(?:", ".+"].iter().any(|sign| text.contains(sign)),
+                "{name}: {text}"
+            );
+        }
+    }
 }
 
 #[test]
