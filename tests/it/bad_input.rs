@@ -150,7 +150,7 @@ fn a_profile_with_a_mistake_is_refused_with_line_and_reason() {
         ("tokens = 20000", "tokens = 127000", "reaches the trigger"),
         ("tokens = 20000", "tokens = -5", "invalid value"),
         ("tokens = 20000", "tokens = 9\nshare = 0.1", "exactly one of tokens, share, context and entries"),
-        ("tokens = 20000", "entries = 4", "[keep] needs tokens or share"),
+        ("tokens = 20000", "entries = 4", "[keep] needs tokens, share or context"),
         ("window = 128000", "window = 0", "at least 1 token"),
         ("budget_tokens = 1000", "budget_tokens = 99000", "more than a quarter of the window"),
         ("{ share = 0.80 }", "{ reserve = 128000 }", "reaches the trigger"),
