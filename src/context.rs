@@ -184,7 +184,6 @@ impl Context {
     /// The session that it is a view of, with what stands in place of pruned results.
     pub fn pruned_of(&self, transcript: &Transcript) -> Transcript {
         let mut out = transcript.clone();
-        #[expect(clippy::iter_over_hash_type, reason = "each text has a place of its own")]
         for (link, text) in &self.pruned {
             let place = transcript.links.get(*link).and_then(|link| link.result);
             if let Some(Part::Result(result)) = place.and_then(|at| out.part_mut(at)) {
