@@ -212,3 +212,6 @@ impl Operations {
         (read, modified)
     }
 }
+
+#[cfg(test)]
+mod tests;
