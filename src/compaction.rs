@@ -230,3 +230,6 @@ pub fn context(entries: &[Entry<'_>]) -> Vec<usize> {
     out.extend((latest + 1..entries.len()).filter(seen));
     out
 }
+
+#[cfg(test)]
+mod tests;

@@ -219,3 +219,6 @@ impl Operations {
         (read, modified)
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -53,7 +53,7 @@ pub struct PairRules {
     /// Calls without a result behind them, where there are fewer results than calls.
     #[serde(default)]
     pub surplus_calls: Fate,
-    /// Said in the name of the user where the last message is not theirs.
+    /// Said in the name of the user where the last message is not theirs; a system prompt alone is no message.
     #[serde(default)]
     pub last_word: Option<String>,
 }
@@ -114,7 +114,7 @@ pub fn repaired<'a>(entries: Vec<Entry<'a>>, rules: &PairRules) -> Vec<Entry<'a>
         drop_surplus(&mut entries);
     }
     if let Some(text) = &rules.last_word
-        && entries.last().is_some_and(|entry| entry.role != Role::User)
+        && entries.last().is_some_and(|entry| !matches!(entry.role, Role::User | Role::System))
     {
         entries.push(Entry::text(Role::User, text.clone()));
     }

@@ -844,3 +844,183 @@ fn contradictions_and_unknown_keys_are_refused() {
     let budget = BudgetRules { emergency: Some(0.0), ..BudgetRules::default() };
     assert!(budget.validate().unwrap_err().contains("emergency"));
 }
+
+/// Arguments of a call as each system counts them.
+#[test]
+fn arguments_are_as_long_as_each_system_writes_them() {
+    for (name, profile, text, units) in [
+        ("bytes", "opal", r#"{"path":"test.txt"}"#, 19),
+        ("UTF-16", "pi", r#"{"path":"test.txt"}"#, 19),
+        ("UTF-16", "pi-0.73", r#"{"path":"test.txt"}"#, 19),
+        ("as received", "sven", r#"{"path":"test.txt"}"#, 19),
+        ("with blanks", "operator-use", r#"{"path":"test.txt"}"#, 20),
+        ("an accent is one unit", "pi", r#"{"path":"café.txt"}"#, 19),
+        ("an accent is two bytes", "opal", r#"{"path":"café.txt"}"#, 20),
+        ("an accent is two bytes", "sven", r#"{"path":"café.txt"}"#, 20),
+        ("an accent is escaped", "operator-use", r#"{"path":"café.txt"}"#, 25),
+    ] {
+        let rules = estimate(profile);
+        assert_eq!(rules.unit.length(&restyle(text, rules.arguments)), units, "{profile}, {name}: {text}");
+    }
+}
+
+#[test]
+fn texts_and_messages_of_opal() {
+    for (name, parts, tokens) in [
+        ("no text", &[][..], 0),
+        ("an empty text", &[""], 0),
+        ("12 bytes", &["twelve bytes"], 3),
+        ("four letters in five bytes", &["café"], 1),
+        ("4000 bytes", &["x".repeat(4_000).as_str()], 1_000),
+    ] {
+        assert_eq!(texts_tokens(parts, &estimate("opal")), tokens, "{name}");
+    }
+    check_sizes(
+        "opal",
+        vec![
+            ("no content", Entry::message(Role::User, vec![]), 10),
+            ("a request of 19 bytes", user("What does it do now"), 14),
+            (
+                "a reply of 17 bytes with a call",
+                calls(vec![
+                    Block::Text("I look at it now.".into()),
+                    call("read_file", r#"{"path":"test.txt"}"#),
+                ]),
+                30,
+            ),
+        ],
+    );
+    let list = [user("u".repeat(40)), assistant("a".repeat(80))];
+    let rules = estimate("opal");
+    for (name, trailing, tokens) in [
+        ("nothing behind what was reported", &[][..], 50_000),
+        ("and the estimate of what came then", &list, 50_000 + 20 + 30),
+    ] {
+        assert_eq!(hybrid(50_000, trailing, &rules), Ok(tokens), "{name}");
+    }
+}
+
+#[test]
+fn sums_of_reported_usage() {
+    let told = |input, output, cache_read, cache_write| Reported {
+        input,
+        output,
+        cache_read,
+        cache_write,
+        total: 0,
+    };
+    for (profile, name, reported, tokens) in [
+        ("pi", "four fields", told(1_000, 500, 200, 100), 1_800),
+        ("pi-0.73", "four fields", told(1_000, 500, 200, 100), 1_800),
+        ("operator-use", "four fields", told(100, 50, 20, 10), 180),
+        ("sven", "no output", told(100, 50, 20, 10), 130),
+        ("lis", "no output", told(100, 50, 20, 10), 130),
+    ] {
+        assert_eq!(usage(profile).tokens(&reported), tokens, "{profile}, {name}");
+    }
+    let list = [user("q"), self::told(assistant("r"), 100, 50)];
+    let found = context_size(&list, 0, &usage("operator-use"), &estimate("operator-use"));
+    let found = found.expect("content").expect("a size");
+    assert_eq!((found.reported, found.at), (150, Some(1)), "operator-use: the last reply and its index");
+}
+
+#[test]
+fn limits_of_pi_and_its_port() {
+    for (profile, name, enabled, reserve, tokens, window, fires) in [
+        ("pi", "above", true, 10_000, 95_000, 100_000, true),
+        ("pi", "below", true, 10_000, 89_000, 100_000, false),
+        ("pi", "switched off", false, 10_000, 95_000, 100_000, false),
+        ("pi-0.73", "above", true, 10_000, 95_000, 100_000, true),
+        ("pi-0.73", "below", true, 10_000, 89_000, 100_000, false),
+        ("pi-0.73", "switched off", false, 10_000, 95_000, 100_000, false),
+        ("operator-use", "above", true, 1_000, 9_500, 10_000, true),
+        ("operator-use", "below", true, 1_000, 5_000, 10_000, false),
+        ("operator-use", "a token above", true, 500, 9_501, 10_000, true),
+        ("operator-use", "exactly the limit", true, 500, 9_500, 10_000, false),
+        ("operator-use", "switched off", false, 500, 9_999, 10_000, false),
+        ("operator-use", "no tokens", true, 500, 0, 10_000, false),
+        ("operator-use", "half of the window with a small reserve", true, 100, 5_001, 10_000, false),
+        ("operator-use", "half of the window with a large one", true, 5_000, 5_001, 10_000, true),
+    ] {
+        let rules = TriggerRules { enabled, limit: Limit::Reserve(reserve), ..trigger(profile) };
+        assert_eq!(rules.fires(tokens, window), fires, "{profile}, {name}");
+    }
+}
+
+#[test]
+fn an_error_of_pi_goes_by_the_good_reply_before_it() {
+    let good = || told(assistant("a"), 189_000, 1_000);
+    let failed = || stopped(assistant("overloaded"), Stop::Error);
+    let summary = || texts(Role::Summary, &["s"]);
+    // The older version skips where nothing is reported; the newer one estimates.
+    for (name, list, fresh, fires) in [
+        ("a good reply before it", vec![user("q"), good(), user("q"), failed()], 0, true),
+        ("no usage before it", vec![user("q"), failed()], 0, false),
+        ("usage from before the compaction alone", vec![summary(), good(), user("q"), failed()], 2, false),
+        ("a reply older than the compaction", vec![summary(), good()], 2, false),
+    ] {
+        for profile in ["pi", "pi-0.73"] {
+            let size = context_size(&list, fresh, &live(profile), &estimate(profile)).expect("content");
+            let ours = size.is_some_and(|size| trigger(profile).fires(size.total(), 200_000));
+            assert_eq!(ours, fires, "{profile}, {name}");
+        }
+    }
+}
+
+#[test]
+fn accounts_of_sven() {
+    check_sizes(
+        "sven",
+        vec![
+            ("eight bytes", user("12345678"), 2),
+            ("two bytes", user("hi"), 1),
+            ("an empty text", user(""), 1),
+            ("a call of four and eight bytes", calls(vec![call("aaaa", "bbbbbbbb")]), 3),
+            ("a result of 16 bytes", result(&["sixteen bytes ok"], 0), 4),
+            ("an image", Entry::message(Role::User, vec![image(false, 1)]), 765),
+            ("an image of low detail", Entry::message(Role::User, vec![image(true, 1)]), 85),
+        ],
+    );
+    let output = section::<BudgetRules>("sven", "budget").output;
+    for (name, ours, expect) in [
+        ("the window less the reply", Room { window: 200_000, output }.input(), 136_000),
+        ("a reply larger than the window", Room { window: 1_000, output: 64_000 }.input(), 0),
+        ("two tokens by a factor of one and a half", calibrated(2, 1.5), 3),
+        (
+            "40 tokens and an overhead of 500",
+            Accounts { overhead: 500, ..accounts(40, 100) }.effective(),
+            540,
+        ),
+    ] {
+        assert_eq!(ours, expect, "{name}");
+    }
+    let rules = section::<BudgetRules>("sven", "budget").calibration.expect("a calibration");
+    for (name, updates, least, most) in [
+        ("20 reports of 130 for 100", vec![(130, 100); 20], 1.25_f32, 1.35),
+        ("reports of a thousandth", vec![(1, 1_000); 50], 0.5, 0.5),
+        ("reports of a thousandfold", vec![(1_000, 1); 50], 3.0, 3.0),
+        ("nothing reported", vec![(0, 100); 3], 1.0, 1.0),
+        ("nothing estimated", vec![(100, 0); 3], 1.0, 1.0),
+    ] {
+        let mut factor = Calibration::new(rules.start);
+        for (actual, estimated) in updates {
+            factor.update(actual, estimated, &rules);
+            assert!((0.5..=3.0).contains(&factor.factor()), "{name}: within its bounds");
+        }
+        assert!((least..=most).contains(&factor.factor()), "{name}: {}", factor.factor());
+    }
+    let budget: BudgetRules = section("sven", "budget");
+    for (name, tokens, overhead, fires, emergency) in [
+        ("74 of 100", 74, 0, false, false),
+        ("75 of 100", 75, 0, true, false),
+        ("94 of 100", 94, 0, true, false),
+        ("95 of 100", 95, 0, true, true),
+        ("96 of 100 in an old system prompt", 96, 0, true, true),
+        ("40 of 100 with an overhead of 500", 40, 500, true, false),
+    ] {
+        let accounts = Accounts { overhead, ..accounts(tokens, 100) };
+        let ours = trigger("sven").fires(accounts.effective(), accounts.room);
+        assert_eq!(ours, fires, "{name}");
+        assert_eq!(ours && accounts.is_emergency(tokens, &budget), emergency, "{name}: emergency");
+    }
+}

@@ -144,6 +144,141 @@ fn long_results_keep_whole_lines() {
 }
 
 #[test]
+fn caps_of_sven() {
+    let items = |range| lines("item {}", range);
+    let finds = |range| lines("found {}: this is here", range);
+    let table = [
+        (
+            "the ends of 200 lines",
+            50,
+            "shell",
+            items(0..200),
+            format!("{}\n[... 176 lines / 1489 bytes omitted ...]\n{}", items(0..13), items(189..200)),
+        ),
+        (
+            "less of them",
+            20,
+            "shell",
+            items(0..200),
+            format!("{}\n[... 191 lines / 1609 bytes omitted ...]\n{}", items(0..5), items(196..200)),
+        ),
+        (
+            "the ends of a file of 1000 lines",
+            50,
+            "read_file",
+            items(0..1_000),
+            format!(
+                "{}\n[... 976 lines omitted (8689 bytes); use read_file with offset/limit to see more ...]\n{}",
+                items(0..13),
+                items(989..1_000)
+            ),
+        ),
+        (
+            "the beginning of 1000 lines",
+            10,
+            "other",
+            items(0..1_000),
+            format!(
+                "{}\n\n[... 8849 bytes omitted; content truncated to fit context budget ...]",
+                items(0..5)
+            ),
+        ),
+        (
+            "the first of 500 matches",
+            50,
+            "grep",
+            finds(0..500),
+            format!(
+                "{}\n[... 491 more matches omitted (11689 bytes); use a more specific pattern to see them ...]",
+                finds(0..9)
+            ),
+        ),
+        (
+            "a short line and a long one",
+            5,
+            "other",
+            format!("{}\n{}", "a".repeat(10), "b".repeat(100)),
+            format!(
+                "{}\n\n[... 91 bytes omitted; content truncated to fit context budget ...]",
+                "a".repeat(10)
+            ),
+        ),
+        (
+            "one long line",
+            10,
+            "other",
+            "x".repeat(10_000),
+            format!(
+                "{}\n[... 9960 bytes omitted; content truncated to fit context budget ...]",
+                "x".repeat(40)
+            ),
+        ),
+        (
+            "one long line of a command: nothing stays",
+            10,
+            "shell",
+            "x".repeat(10_000),
+            "\n[... 1 lines / 9960 bytes omitted ...]\n".to_owned(),
+        ),
+        (
+            "one long line of a file: nothing stays",
+            10,
+            "read_file",
+            "x".repeat(10_000),
+            "\n[... 1 lines omitted (9960 bytes); use read_file with offset/limit to see more ...]\n"
+                .to_owned(),
+        ),
+        (
+            "one long match: nothing stays",
+            10,
+            "grep",
+            "x".repeat(10_000),
+            "\n[... 1 more matches omitted (9960 bytes); use a more specific pattern to see them ...]"
+                .to_owned(),
+        ),
+        (
+            "60 and 40 of 2000 lines",
+            4_000,
+            "shell",
+            lines("0123456789", 0..2_000),
+            format!(
+                "{}\n[... 1900 lines / 5999 bytes omitted ...]\n{}",
+                lines("0123456789", 0..60),
+                lines("0123456789", 0..40)
+            ),
+        ),
+        ("a line feed over the allowance", 10, "grep", format!("{}\n", "a".repeat(40)), "a".repeat(40)),
+        (
+            "the same of a command, whose ends have half of it each",
+            10,
+            "shell",
+            format!("{}\n", "a".repeat(40)),
+            "\n[... 1 lines / 1 bytes omitted ...]\n".to_owned(),
+        ),
+        (
+            "what a shell has cut itself: nothing stays",
+            4_000,
+            "shell",
+            format!("{0}\n...[10000 bytes omitted]...\n{0}", "x".repeat(10_000)),
+            "\n[... 3 lines / 4029 bytes omitted ...]\n".to_owned(),
+        ),
+        ("exactly the allowance", 10, "other", "x".repeat(40), "x".repeat(40)),
+        (
+            "a byte over it",
+            10,
+            "other",
+            "x".repeat(41),
+            format!("{}\n[... 1 bytes omitted; content truncated to fit context budget ...]", "x".repeat(40)),
+        ),
+        ("no allowance is no cap", 0, "other", "x".repeat(10_000), "x".repeat(10_000)),
+        ("nothing", 10, "other", String::new(), String::new()),
+    ];
+    for (name, tokens, tool, text, expect) in table {
+        assert_eq!(capped(tokens, tool, &text), expect, "{name}");
+    }
+}
+
+#[test]
 fn a_shell_keeps_60_and_40_lines_at_most() {
     let text = lines("r", 0..5_000);
     let kept = capped(1_000, "shell", &text);
@@ -309,6 +444,89 @@ fn lis_prunes_up_to_its_boundary_by_size_and_by_tool() {
     }
     let session = Session { boundary: Some(5), tokens: &tokens };
     assert_eq!(shown(&entries, &mended, session), vec![None; 4]);
+}
+
+#[test]
+fn pruned_pairs_of_lis() {
+    let pair = |tool: &'static str, id: &'static str| {
+        let call =
+            crate::harness::Call { id: id.into(), name: tool.into(), arguments: "{}".into(), kind: None };
+        let result = Outcome { call_id: Some(id.into()), ..outcome(tool, &["the whole output"], false) };
+        [
+            Entry::message(Role::Assistant, vec![Block::Call(call)]),
+            Entry::message(Role::Tool, vec![Block::Result(result)]),
+        ]
+    };
+    let system = || Entry::text(Role::System, "rules");
+    let one = || std::iter::once(system()).chain(pair("ask_date", "a")).collect::<Vec<_>>();
+    let two = || one().into_iter().chain(pair("ask_date", "b")).collect::<Vec<_>>();
+    let name = || Some("ask_date".to_owned());
+    for (title, entries, tokens, boundary, policy, most, expect, messages) in [
+        ("no options: nothing is protected", one(), vec![], Some(2), Policy::Auto, None, vec![name()], 4),
+        (
+            "within the window that is kept",
+            one(),
+            vec![None, None, Some(500)],
+            Some(2),
+            Policy::KeepAll,
+            Some(2_000),
+            vec![None],
+            4,
+        ),
+        (
+            "none is kept",
+            one(),
+            vec![None, None, Some(500)],
+            Some(2),
+            Policy::KeepNone,
+            Some(2_000),
+            vec![name()],
+            4,
+        ),
+        (
+            "behind the boundary",
+            one(),
+            vec![None, None, Some(500)],
+            Some(0),
+            Policy::KeepNone,
+            Some(2_000),
+            vec![None],
+            4,
+        ),
+        (
+            "the newer of two fits",
+            two(),
+            vec![None, None, Some(200), None, Some(50)],
+            Some(4),
+            Policy::Auto,
+            Some(100),
+            vec![name(), None],
+            6,
+        ),
+    ] {
+        let mut rules = rules("lis");
+        let pruning = rules.prune.as_mut().expect("rules of pruning");
+        pruning.policy = policy;
+        pruning.protect = most.map(|most| Protect { most, measure: Measure::Tokens });
+        let session = Session { boundary, tokens: &tokens };
+        assert_eq!(shown(&entries, &rules, session), expect, "{title}");
+        // The result that stands for it answers the same call, and the user has the last word.
+        let pairs = crate::profile::Profile::named("lis").expect("an embedded profile").expect("valid").pairs;
+        let sent = crate::pairs::repaired(entries, &pairs);
+        assert_eq!(sent.len(), messages, "{title}: messages");
+        let ids = |sent: &[Entry<'_>]| {
+            let calls: Vec<String> =
+                sent.iter().flat_map(Entry::calls).map(|call| call.id.to_string()).collect();
+            let results: Vec<String> = sent
+                .iter()
+                .flat_map(Entry::results)
+                .filter_map(|result| result.call_id.as_deref().map(str::to_owned))
+                .collect();
+            (calls, results)
+        };
+        let (calls, results) = ids(&sent);
+        assert_eq!(calls, results, "{title}: ids");
+    }
 }
 
 #[test]

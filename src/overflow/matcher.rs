@@ -363,6 +363,89 @@ mod tests {
     }
 
     #[test]
+    fn opal_looks_for_its_17_fragments() {
+        let fragments = [
+            "context_length_exceeded",
+            "maximum context length",
+            "max_tokens",
+            "max_prompt_tokens",
+            "too many tokens",
+            "prompt is too long",
+            "prompt_tokens_exceeded",
+            "request too large",
+            "context window",
+            "token limit",
+            "exceeds the limit",
+            "input too long",
+            "exceeds the model's maximum",
+            "reduce the length",
+            "maximum number of tokens",
+            "content_too_large",
+            "string_above_max_length",
+        ];
+        assert_eq!(fragments.len(), matcher("opal").fragments.len());
+        for fragment in fragments {
+            check_notices("opal", &format!("error: {fragment} (code 1)"), true);
+            check_notices("opal", &format!("ERROR: {}", fragment.to_uppercase()), true);
+            let all_but_one = &fragment[..fragment.len() - 1];
+            check_notices("opal", &format!("error: {all_but_one} (code 1)"), false);
+        }
+    }
+
+    #[test]
+    fn opal_takes_these_errors_for_overflows_and_those_not() {
+        for (name, text, expect) in [
+            ("a code", "context_length_exceeded", true),
+            ("an atom", ":context_length_exceeded", true),
+            ("a limit with its number", "This model's maximum context length is 128000 tokens", true),
+            ("too many tokens", "too many tokens", true),
+            ("a prompt", "prompt is too long", true),
+            ("a request", "request too large for model", true),
+            ("a limit", "token limit exceeded", true),
+            ("an input", "input too long", true),
+            ("the maximum of a model", "exceeds the model's maximum context length", true),
+            ("advice", "reduce the length of the messages", true),
+            ("a number of tokens", "maximum number of tokens exceeded", true),
+            ("content", "content_too_large", true),
+            ("a text", "string_above_max_length", true),
+            ("a window", "context window exceeded", true),
+            ("the length of replies", "max_tokens limit reached", true),
+            ("capitals", "PROMPT IS TOO LONG", true),
+            ("capitals of a code", "CONTEXT_LENGTH_EXCEEDED", true),
+            ("a map", "%{\"code\" => \"model_max_prompt_tokens_exceeded\"}", true),
+            ("two blanks", "prompt is too  long", false),
+            ("a hyphen", "context-window", false),
+            ("a rate", "rate_limit_exceeded", false),
+            ("a status of rates", "429 Too Many Requests", false),
+            ("a service that is away", "503 Service Unavailable", false),
+            ("a fault of the server", "500 Internal Server Error", false),
+            ("no leave", "unauthorized", false),
+            ("no connection", "connection refused", false),
+            ("a connection that broke", "econnreset", false),
+            ("nothing", "", false),
+        ] {
+            assert_eq!(matcher("opal").notices(text, None), expect, "{name}: {text}");
+        }
+    }
+
+    #[test]
+    fn throttling_is_no_overflow_to_pi() {
+        for (name, text, expect) in [
+            ("as pi words it", "Throttling error: Too many tokens, wait", false),
+            ("a service that is away", "Service unavailable: too many tokens", false),
+            ("a rate", "Rate limit reached: too many tokens", false),
+            ("requests", "Too many requests: token limit exceeded", false),
+            ("as the provider words it", "ThrottlingException: Too many tokens", true),
+            ("bytes", "request_too_large: over 32 MB", true),
+            ("a local server", "prompt too long; exceeded max context length by 4", true),
+        ] {
+            for system in ["pi", "pi-0.73"] {
+                assert_eq!(matcher(system).notices(text, None), expect, "{system}, {name}: {text}");
+            }
+        }
+    }
+
+    #[test]
     fn a_status_rule_may_hold_for_one_provider() {
         let pi = matcher("pi");
         for (provider, expect) in [(None, false), (Some("other"), false), (Some("cerebras"), true)] {
@@ -393,6 +476,8 @@ mod tests {
     fn usage_alone_may_be_an_overflow() {
         let usage = |input, cache_read, output| Usage { input, cache_read, output };
         for (name, tokens, stop, window, expect) in [
+            ("opal", usage(128_000, 0, 1), "stop", 128_000, false),
+            ("opal", usage(128_001, 0, 1), "stop", 128_000, true),
             ("opal", usage(101, 0, 1), "tool_use", 100, true),
             ("opal", usage(100, 50, 1), "stop", 100, false),
             ("pi", usage(60, 41, 1), "stop", 100, true),

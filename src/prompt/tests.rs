@@ -175,6 +175,24 @@ fn pi_cuts_results_at_2000_units() {
 }
 
 #[test]
+fn long_results_are_cut_by_those_that_cut() {
+    for (name, profile, size, shown, more) in [
+        ("5000 characters", "pi", 5_000, 2_000, Some(3_000)),
+        ("5000 characters", "pi-0.73", 5_000, 2_000, Some(3_000)),
+        ("1500 characters", "pi", 1_500, 1_500, None),
+        ("1500 characters", "pi-0.73", 1_500, 1_500, None),
+        ("3000 characters", "operator-use", 3_000, 2_000, Some(1_000)),
+    ] {
+        let notice =
+            more.map(|more| format!("\n\n[... {more} more characters truncated]")).unwrap_or_default();
+        let ours = serialize(&[result(&[&"x".repeat(size)])], &rules(profile));
+        assert_eq!(ours, format!("[Tool result]: {}{notice}", "x".repeat(shown)), "{profile}, {name}");
+    }
+    let ours = framed("opal", &[Entry::text(Role::User, "go"), result(&[&"x".repeat(1_000)])]);
+    assert!(ours.len() < 1_000 && ours.contains(&"x".repeat(500)), "opal, 1000 characters: {}", ours.len());
+}
+
+#[test]
 fn pi_tells_how_a_command_of_the_person_ended() {
     let ran = |output: &'static str, shell: Option<Shell<'static>>| Entry {
         shell,
