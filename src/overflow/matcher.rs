@@ -387,7 +387,7 @@ mod tests {
         for fragment in fragments {
             check_notices("opal", &format!("error: {fragment} (code 1)"), true);
             check_notices("opal", &format!("ERROR: {}", fragment.to_uppercase()), true);
-            let all_but_one = &fragment[..fragment.len() - 1];
+            let all_but_one = fragment.get(..fragment.len() - 1).expect("ASCII");
             check_notices("opal", &format!("error: {all_but_one} (code 1)"), false);
         }
     }

@@ -1,8 +1,8 @@
 //! Tokens counted once and from the text itself: usage that logs repeat, leave out or carry over, images, windows.
 
 use crate::logs::{
-    agent, claude, claude_agent, claude_user, codex, codex_compacted, codex_says, done, item, long_work,
-    measure, pi, replaying, session, step, user, window,
+    agent, claude, claude_agent, claude_user, codex, codex_compacted, codex_says, done, item, jsonl,
+    long_work, measure, pi, replaying, session, step, user, window,
 };
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
@@ -204,7 +204,9 @@ fn usage_that_is_missing_zero_or_far_too_small_changes_no_count() {
         let settings = replaying(&[Strategy::Structured], window(6_000));
         let mut rows = measure(&[log], &settings, &Extractive).cycles;
         // The folder of the logs is another one each time.
-        rows.iter_mut().for_each(|row| row.source.clear());
+        for row in &mut rows {
+            row.source.clear();
+        }
         (rows, told)
     };
     let (expected, told) = rows(None);
@@ -235,7 +237,7 @@ fn running_totals_that_repeat_are_no_new_response_and_equal_responses_are_two() 
         records.extend([count(&responded(145), 250), count(&responded(145), 250)]);
         records
     };
-    let text = |records: &[Value]| records.iter().map(|record| format!("{record}\n")).collect::<String>();
+    let text = |records: &[Value]| jsonl(records);
     let (transcript, _) = session(&text(&parent("p")));
     assert_eq!(inputs(&transcript), [Some(95), Some(145)]);
     // A fork begins with its parent's records, header included, and adds one response of its own.

@@ -1,8 +1,8 @@
 //! What may be cut and what has to stay together: calls with their results, requests, reasoning, rules, nothing empty.
 
 use crate::logs::{
-    agent, call, claude, claude_agent, claude_user, codes, compacted, done, long_work, pi, sent, session,
-    step, user,
+    agent, call, claude, claude_agent, claude_user, codes, compacted, done, jsonl, long_work, pi, sent,
+    session, step, user,
 };
 use compactor::context::{Context, Entry};
 use compactor::export::anthropic::check_anthropic;
@@ -158,7 +158,7 @@ fn the_only_request_survives_a_long_chain_of_calls_as_words_of_the_user() {
         let text = format!("module {n} holds its memory ").repeat(20);
         lines.push(json!({"role": "tool", "tool_call_id": format!("c{n}"), "content": text}));
     }
-    let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let log = jsonl(&lines);
     for strategy in WRITING {
         for to in [Target::Openai, Target::Anthropic] {
             let (request, report) = requested(&log, strategy, to);
@@ -273,7 +273,7 @@ fn reasoned_behind(before: &[Value]) -> String {
 fn nothing_empty_is_sent_and_no_silent_result_is_dropped() {
     let calls =
         |id: &str| json!([{"id": id, "type": "function", "function": {"name": "run", "arguments": "{}"}}]);
-    let log: String = [
+    let log = jsonl(&[
         json!({"role": "user", "content": "Clean up"}),
         json!({"role": "assistant", "content": ""}),
         json!({"role": "assistant", "content": "", "tool_calls": calls("silent")}),
@@ -283,10 +283,7 @@ fn nothing_empty_is_sent_and_no_silent_result_is_dropped() {
         json!({"role": "assistant", "content": "", "reasoning_content": "Is that all?"}),
         json!({"role": "assistant", "content": "  "}),
         json!({"role": "user", "content": "Thanks"}),
-    ]
-    .iter()
-    .map(|line| format!("{line}\n"))
-    .collect();
+    ]);
     let (transcript, _) = session(&log);
     let context = whole(&transcript);
     assert_eq!(
@@ -342,7 +339,7 @@ fn rules_of_the_system_stay_whole_and_in_order_however_late_they_came() {
             _ => {}
         }
     }
-    let log: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    let log = jsonl(&lines);
     for strategy in WRITING {
         let (request, report) = requested(&log, strategy, Target::Openai);
         assert_eq!(messages(&request)[0]["content"], format!("{first}\n\n{late}\n\n{later}"), "{strategy}");

@@ -267,3 +267,8 @@ pub(crate) fn long_work(turns: usize) -> Vec<Value> {
     }
     entries
 }
+
+/// Records as lines of a log.
+pub(crate) fn jsonl(records: &[Value]) -> String {
+    records.iter().flat_map(|record| [record.to_string(), "\n".to_owned()]).collect()
+}
