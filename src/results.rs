@@ -629,7 +629,7 @@ pub struct Settings {
     pub tokenizer: String,
     /// Summarizer.
     pub summarizer: String,
-    /// SHA-256 of the profiles as used, hexadecimal.
+    /// BLAKE3 hash of the profiles as used, hexadecimal.
     pub profile_hash: String,
 }
 
@@ -644,9 +644,9 @@ pub struct Manifest {
     pub version: String,
     /// Settings.
     pub settings: Settings,
-    /// SHA-256 over the settings, hexadecimal.
+    /// BLAKE3 hash over the settings, hexadecimal.
     pub settings_hash: String,
-    /// SHA-256 over the content hashes of all files read, sorted; hexadecimal.
+    /// BLAKE3 hash over the content hashes of all files read, sorted; hexadecimal.
     pub corpus_hash: String,
     /// Files given or found.
     pub files: u64,
