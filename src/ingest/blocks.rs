@@ -113,7 +113,7 @@ fn result(mut block: Value, unflagged: Outcome) -> ToolResult {
     ToolResult { call_id, text, outcome, exit_code, images }
 }
 
-/// The text of a result payload, blocks joined by a newline, and the images in it.
+/// The text of a result payload, blocks joined by a newline, and the images in it. Of encoded bytes only their kind is text.
 pub(super) fn result_text(content: Value) -> (String, u32) {
     match content {
         Value::Null => (String::new(), 0),
@@ -129,6 +129,7 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
                     Some("tool_reference") => take_text(&mut block, "tool_name"),
                     _ if text(&block, "text").is_some() => take_text(&mut block, "text"),
                     _ if text(&block, "value").is_some() => take_text(&mut block, "value"),
+                    Some(kind) if is_encoded(&block) => format!("[{kind}]"),
                     _ => argument_text(block),
                 };
                 if whole.is_empty() {
@@ -143,6 +144,16 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
         mut other if text(&other, "text").is_some() => (take_text(&mut other, "text"), 0),
         other => (other.to_string(), 0),
     }
+}
+
+/// True for a block of encoded bytes: a document, a sound, a file. No model reads them as text.
+fn is_encoded(block: &Value) -> bool {
+    let holds = |key: &str, data: &str| block.get(key).is_some_and(|inner| text(inner, data).is_some());
+    let of_a_type = ["mimeType", "mime_type", "media_type"].iter().any(|key| text(block, key).is_some());
+    block.get("source").is_some_and(|source| text(source, "type") == Some("base64"))
+        || of_a_type && text(block, "data").is_some()
+        || holds("resource", "blob")
+        || holds("file", "file_data")
 }
 
 /// Size of the encoded data of an image block in the log; 0 when it is only referenced.

@@ -318,6 +318,32 @@ fn an_image_costs_what_images_cost_however_its_bytes_are_written() {
 }
 
 #[test]
+fn documents_and_sounds_in_a_result_are_not_counted_as_the_text_that_encodes_them() {
+    let data = "JVBERi0xLjQKJeLj".repeat(20_000);
+    for block in [
+        json!({"type": "document", "source": {"type": "base64", "media_type": "application/pdf", "data": data}}),
+        json!({"type": "audio", "mimeType": "audio/wav", "data": data}),
+        json!({"type": "resource", "resource": {"uri": "file:///w/a.pdf", "mimeType": "application/pdf", "blob": data}}),
+        json!({"type": "file", "file": {"filename": "a.pdf", "file_data": data}}),
+    ] {
+        let kind = block["type"].as_str().expect("a type").to_owned();
+        let mut shown = step("t", "read", &json!({"path": "/w/a.pdf"}), "");
+        shown[1]["message"]["content"] = json!([{"type": "text", "text": "Two pages."}, block]);
+        let (transcript, _) = session(&pi(&[vec![user("Look")], shown.to_vec()].concat()));
+        let total = TokenIndex::new(&transcript, Tokenizer::O200k).total();
+        assert!(total < 60, "{kind}: {total}");
+        let result = transcript.result(&transcript.links[0]).expect("a result");
+        assert_eq!(result.text, format!("Two pages.\n[{kind}]"), "that it was there is told");
+    }
+    // What is text stays text, whatever its shape.
+    let mut shown = step("t", "read", &json!({"path": "/w/a.txt"}), "");
+    let block = json!({"type": "resource", "resource": {"uri": "file:///w/a.txt", "text": "plain words"}});
+    shown[1]["message"]["content"] = json!([block]);
+    let (transcript, _) = session(&pi(&[vec![user("Look")], shown.to_vec()].concat()));
+    assert!(transcript.result(&transcript.links[0]).expect("a result").text.contains("plain words"));
+}
+
+#[test]
 fn the_usage_of_a_sub_agent_is_not_that_of_the_session() {
     let usage = |input: u64| json!({"input_tokens": input, "output_tokens": 5});
     let main = [claude_user("Go"), reply("r1", None, "On it.", &usage(12_000))];
