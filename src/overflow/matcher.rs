@@ -382,7 +382,8 @@ mod tests {
         for fragment in fragments {
             check_notices("opal", &format!("error: {fragment} (code 1)"), true);
             check_notices("opal", &format!("ERROR: {}", fragment.to_uppercase()), true);
-            let all_but_one = &fragment[..fragment.len() - 1];
+            let mut all_but_one = fragment.to_owned();
+            all_but_one.pop();
             check_notices("opal", &format!("error: {all_but_one} (code 1)"), false);
         }
     }
