@@ -14,7 +14,7 @@ fn profile(name: &str) -> Profile {
     Profile::named(name).expect("an embedded profile").expect("valid")
 }
 
-/// Entries in short, with sizes in bytes: `U400` a user message, `S` system, `A` reply, `T` result of the oldest call
+/// Entries in short, with sizes in bytes: `U400` a user message, `B` a command of the user, `S` system, `A` reply, `T` result of the oldest call
 /// without one, `m` a label. `A206:read=a.rs,edit=b.rs` has calls; `A*` is a call that is a message of its own.
 /// `C@2` a compaction entry that kept entry 2. `3*[U4 A4]` repeats. The id of an entry is `e` and its position.
 fn entries(notation: &str) -> Vec<Entry<'static>> {
@@ -70,6 +70,7 @@ fn entries(notation: &str) -> Vec<Entry<'static>> {
             let said = |role| Entry::message(role, vec![Block::Text(text.clone().into())]);
             let entry = match kind {
                 "S" => said(Role::System),
+                "B" => said(Role::Shell),
                 "U" => said(Role::User),
                 "A" if number == "*" => Entry::message(Role::Assistant, made("tool", &mut waiting)),
                 "A" => {
@@ -531,6 +532,8 @@ fn pi_joins_the_parts_of_a_split_turn() {
             format!("No prior history.{bold}H"),
         ),
         ("pi", "no split", E1, 150, 1, "H".to_owned()),
+        ("pi", "a cut at a command splits nothing", "U400 A400 B400 A400", 150, 1, "H".to_owned()),
+        ("pi-0.73", "a cut at a command splits off nothing", "U400 A400 B400 A400", 150, 1, "H".to_owned()),
     ] {
         let rules = profile(system);
         let entries = entries(notation);

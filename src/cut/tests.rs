@@ -5,7 +5,7 @@ use crate::harness::{Kind, Role};
 use crate::profile::Profile;
 
 /// Entries in short: `U400` a user message of so many characters, `A` assistant, `T` result, `C` call, `B` shell command,
-/// `X` custom message, `S` branch summary entry, `Q` custom message entry, `m` a meta entry. `3*[U4 A4]` repeats.
+/// `Y` a system message, `Z` a message of a role that it does not know, `X` custom message, `S` branch summary entry, `Q` custom message entry, `m` a meta entry. `3*[U4 A4]` repeats.
 fn marks(notation: &str, profile: &str) -> Vec<Mark> {
     let rules = rules(profile).0;
     let mut words: Vec<String> = Vec::new();
@@ -33,6 +33,8 @@ fn marks(notation: &str, profile: &str) -> Vec<Mark> {
                 "U" => (Kind::Message, Role::User),
                 "A" | "C" => (Kind::Message, Role::Assistant),
                 "T" => (Kind::Message, Role::Tool),
+                "Y" => (Kind::Message, Role::System),
+                "Z" => (Kind::Message, Role::Unknown),
                 "B" => (Kind::Message, Role::Shell),
                 "X" => (Kind::Message, Role::Custom),
                 "S" => (Kind::Branch, Role::Branch),
@@ -164,6 +166,8 @@ fn pi_cuts_at_messages_that_are_no_results() {
                 ("a single reply", "A400", 1_000, Some(0), None),
                 ("all fits", "3*[U400 A400]", 50_000, Some(0), None),
                 ("results alone are no cut points", "T400 T400", 1, Some(0), None),
+                ("a system message is no cut point", "U400 A400 Y400 A400", 150, Some(3), Some(0)),
+                ("nor is a role that it does not know", "U400 A400 Z400 A400", 150, Some(3), Some(0)),
             ],
         );
     }

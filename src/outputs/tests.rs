@@ -327,31 +327,52 @@ fn line_ends_of_the_tail_count_and_a_bare_carriage_return_is_text() {
 fn a_cut_inside_a_character_fails_unless_it_is_mended() {
     let table = [
         (
+            "bytes",
             4,
             "other",
             "a".repeat(15) + &"é".repeat(9),
             "a".repeat(15) + "\n[... 17 bytes omitted; content truncated to fit context budget ...]",
         ),
-        // The cut comes before the search for a line feed.
         (
+            "bytes: the cut comes before the search for a line feed",
             4,
             "other",
             "a\n".to_owned() + &"a".repeat(13) + &"é".repeat(9),
             "a\n\n[... 17 bytes omitted; content truncated to fit context budget ...]".to_owned(),
         ),
-        (4, "grep", "ab\r\né0\r\né1\r\naaaé".to_owned(), "ab\r\né0\r\né1\r\na".to_owned()),
-        (4, "grep", "\n".repeat(10) + "aaaaaéé", "\n".repeat(10) + "aaaaa"),
+        (
+            "line ends alone are too long: matches",
+            4,
+            "grep",
+            "ab\r\né0\r\né1\r\naaaé".to_owned(),
+            "ab\r\né0\r\né1\r\na".to_owned(),
+        ),
+        (
+            "line ends alone are too long: a command",
+            4,
+            "shell",
+            "ab\r\né0\r\né1\r\naaaé".to_owned(),
+            "ab\r\né0\r\né1\r\na".to_owned(),
+        ),
+        (
+            "line ends alone are too long: a file",
+            4,
+            "read_file",
+            "ab\r\né0\r\né1\r\naaaé".to_owned(),
+            "ab\r\né0\r\né1\r\na".to_owned(),
+        ),
+        ("blank lines before it", 4, "grep", "\n".repeat(10) + "aaaaaéé", "\n".repeat(10) + "aaaaa"),
     ];
-    for (tokens, tool, text, mended) in table {
+    for (name, tokens, tool, text, mended) in table {
         let mut rules = sven(tokens);
         let ours = cap(&text, tool, &rules);
         if text.is_char_boundary(tokens * 4) {
-            assert!(ours.is_ok(), "{text:?}");
+            assert!(ours.is_ok(), "{name}");
             continue;
         }
-        assert_eq!(ours, Err(OutputError::CharBoundary { at: tokens * 4 }), "{text:?}");
+        assert_eq!(ours, Err(OutputError::CharBoundary { at: tokens * 4 }), "{name}");
         rules.mends.push(OutputMend::CharBoundaryFloor);
-        assert_eq!(cap(&text, tool, &rules).as_deref(), Ok(mended.as_str()), "{text:?}");
+        assert_eq!(cap(&text, tool, &rules).as_deref(), Ok(mended.as_str()), "{name}");
     }
     // Whole lines are kept, so that nothing is cut inside one.
     assert_eq!(

@@ -10,7 +10,7 @@ use proptest::prelude::*;
 const STRATEGIES: [Strategy; 4] =
     [Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency];
 
-/// Replays a session and hands each trace to `check`.
+/// Replays a session under the default policy and hands the result to `check`.
 fn with_replay(
     transcript: &Transcript,
     strategy: Strategy,
@@ -18,15 +18,27 @@ fn with_replay(
     schedule: ScheduleMode,
     check: impl FnOnce(&Replay, &Planner<'_>),
 ) {
+    with_profile(&Profile::standard(), transcript, strategy, window, schedule, &Extractive, check);
+}
+
+/// Replays a session under a policy and hands the result to `check`.
+fn with_profile(
+    profile: &Profile,
+    transcript: &Transcript,
+    strategy: Strategy,
+    window: u64,
+    schedule: ScheduleMode,
+    summarizer: &dyn Summarizer,
+    check: impl FnOnce(&Replay, &Planner<'_>),
+) {
     let tokenizer = Tokenizer::Heuristic;
     let tokens = TokenIndex::new(transcript, tokenizer);
     let effects = effects(transcript);
     let prepared = Prepared::new(transcript, &tokens, tokenizer, &effects);
-    let profile = Profile::standard();
-    let planner = prepared.planner(&profile, None);
+    let planner = prepared.planner(profile, None);
     let locked = planner.schedule(window, usize::MAX);
-    let plan = Plan { profile: &profile, strategy, window, limit: usize::MAX, mode: Mode::Grow, schedule };
-    let result = replay(&prepared, &planner, &locked, plan, &Extractive);
+    let plan = Plan { profile, strategy, window, limit: usize::MAX, mode: Mode::Grow, schedule };
+    let result = replay(&prepared, &planner, &locked, plan, summarizer);
     check(&result, &planner);
 }
 
@@ -238,6 +250,91 @@ fn repeat_compacts_the_same_context_again() {
     assert_eq!(result.cycles.len(), 4);
     let texts: Vec<&str> = result.cycles.iter().map(|trace| trace.generated[0].text.as_str()).collect();
     assert_eq!(texts[2], texts[3], "a summary of a summary settles");
+}
+
+fn named(name: &str) -> Profile {
+    Profile::named(name).expect("an embedded profile").expect("valid")
+}
+
+/// Texts of the first cycle's context, in order.
+fn told(session: &Transcript, trace: &CycleTrace) -> Vec<String> {
+    trace
+        .context
+        .serialize(session)
+        .iter()
+        .flat_map(|sent| &sent.blocks)
+        .filter_map(|block| match block {
+            crate::context::Block::Text(text) => Some(text.clone().into_owned()),
+            _ => None,
+        })
+        .collect()
+}
+
+#[test]
+fn a_tail_of_nothing_in_sven_leaves_the_summary_that_was_asked_for() {
+    let session = long_session(40);
+    for (name, strategy) in [("sections", Strategy::Structured), ("prose", Strategy::Narrative)] {
+        let mut sven = named("sven");
+        sven.keep.entries = Some(0);
+        with_profile(&sven, &session, strategy, 6_000, ScheduleMode::Free, &Extractive, |result, _| {
+            let first = result.cycles.first().expect("a cycle");
+            assert!(first.tokens_before > 0, "{name}: tokens before");
+            assert_eq!(first.generated[0].used, strategy, "{name}: strategy");
+            assert_eq!(first.cut.cut, first.cut.trigger, "{name}: nothing stays");
+            let texts = told(&session, first);
+            assert!(texts.contains(&first.generated[0].text), "{name}: the summary stands there");
+            assert!(
+                !texts.iter().any(|text| text.starts_with("please do step 0")),
+                "{name}: old texts are gone"
+            );
+        });
+    }
+}
+
+/// Tells which cycle it writes for, and what it was given.
+#[derive(Default)]
+struct Numbered(std::sync::Mutex<Vec<Option<String>>>);
+
+impl Summarizer for Numbered {
+    fn name(&self) -> &'static str {
+        "numbered"
+    }
+
+    fn summarize(
+        &self,
+        request: &crate::summarize::SummaryRequest<'_>,
+    ) -> Result<String, crate::summarize::SummarizeError> {
+        let mut given = self.0.lock().expect("no panic elsewhere");
+        given.push(request.previous.map(str::to_owned));
+        Ok(format!("summary number {}", given.len()))
+    }
+}
+
+#[test]
+fn a_second_compaction_of_lis_loses_what_only_the_first_summary_told() {
+    let session = long_session(60);
+    let numbered = Numbered::default();
+    let lis = named("lis");
+    with_profile(&lis, &session, Strategy::Narrative, 12_000, ScheduleMode::Free, &numbered, |result, _| {
+        let [first, second, ..] = result.cycles.as_slice() else { panic!("{} cycles", result.cycles.len()) };
+        let prefix = "Here is context from the previous conversation session:\n";
+        for (name, trace, number) in [("first", first, 1), ("second", second, 2)] {
+            let sent = trace.context.serialize(&session);
+            let system =
+                session.messages.iter().filter(|it| it.role == crate::transcript::Role::System).count();
+            assert_eq!(
+                sent[system].role,
+                crate::transcript::Role::Assistant,
+                "{name}: behind the system prompt"
+            );
+            assert!(told(&session, trace).contains(&format!("{prefix}summary number {number}")), "{name}");
+        }
+        assert!(
+            !told(&session, second).iter().any(|text| text.contains("summary number 1")),
+            "the first is gone"
+        );
+    });
+    assert!(numbered.0.into_inner().expect("no panic").iter().all(Option::is_none), "no summary is taken up");
 }
 
 proptest! {

@@ -54,14 +54,14 @@ fn file_lists_stand_behind_and_leave_nothing_where_they_are_empty() {
     let modified = "\n\n<modified-files>\nd.rs\n</modified-files>";
     for name in ["opal", "pi", "pi-0.73", "operator-use"] {
         let rules = rules(name);
-        let table: [(&[&str], &[&str], String); 4] = [
-            (&[], &[], String::new()),
-            (&["a b.rs", "c.rs"], &[], read.to_owned()),
-            (&[], &["d.rs"], modified.to_owned()),
-            (&["a b.rs", "c.rs"], &["d.rs"], format!("{read}{modified}")),
+        let table: [(&str, &[&str], &[&str], String); 4] = [
+            ("no files", &[], &[], String::new()),
+            ("files read", &["a b.rs", "c.rs"], &[], read.to_owned()),
+            ("files modified", &[], &["d.rs"], modified.to_owned()),
+            ("both", &["a b.rs", "c.rs"], &["d.rs"], format!("{read}{modified}")),
         ];
-        for (seen, changed, expect) in table {
-            assert_eq!(rules.footer(seen, changed), expect, "{name}");
+        for (row, seen, changed, expect) in table {
+            assert_eq!(rules.footer(seen, changed), expect, "{name}, {row}");
         }
     }
     for name in ["lis", "sven"] {
