@@ -197,8 +197,10 @@ pub struct SummaryRow {
     pub stuck: u64,
     /// Facts of kept messages that are not in the context.
     pub tail_lost: u64,
-    /// Cycles in which one unit alone is larger than the window, over all cycles.
+    /// Cycles in which what stays of the log is larger than the window, over all cycles.
     pub unfit: u64,
+    /// Cycles in which nothing could leave, over all cycles.
+    pub uncut: u64,
     /// Cycles whose trigger fired too late, over all cycles.
     pub late_triggers: u64,
     /// Facts that only a stored summary outside the context holds, over all cycles; lost.
@@ -689,6 +691,7 @@ fn add_health(row: &mut SummaryRow, cycle: &CycleRow) {
     row.stuck += u64::from(cycle.stuck);
     row.tail_lost += cycle.tail_facts.saturating_sub(cycle.tail_facts_in_context);
     row.unfit += u64::from(cycle.unfit);
+    row.uncut += u64::from(cycle.uncut);
     row.late_triggers += u64::from(cycle.late_trigger);
     row.facts_archived += cycle.facts_archived;
     row.prompt_tokens += cycle.prompt_tokens;

@@ -11,7 +11,7 @@ pub mod files;
 pub mod shown;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
-pub const SCHEMA_VERSION: u32 = 5;
+pub const SCHEMA_VERSION: u32 = 6;
 
 /// Version of the rules that decide whether a fact is present; results of different versions never mix.
 pub const SCORER_VERSION: u32 = 1;
@@ -257,8 +257,16 @@ pub struct CycleRow {
     pub no_gain: bool,
     /// Two cycles without token progress: the replay stopped here.
     pub stuck: bool,
-    /// One unit alone is larger than the window, or there was no place to cut.
+    /// What stays of the log is larger than the window.
     pub unfit: bool,
+    /// Nothing could leave: there was no place to cut.
+    pub uncut: bool,
+    /// Largest message of the log that stays behind the cut; empty where none stays.
+    pub largest_message: Option<u64>,
+    /// Its line.
+    pub largest_line: Option<u64>,
+    /// Its tokens.
+    pub largest_tokens: Option<u64>,
     /// The context had passed the window before the trigger fired.
     pub late_trigger: bool,
     /// What went wrong; the row's other numbers are then 0.

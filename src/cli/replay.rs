@@ -97,10 +97,15 @@ fn not_exercised(output: &RunOutput, ui: &Ui) {
         let why = match rows().find(|row| row.stuck).or(rows().next()) {
             None => "too short to compact".to_owned(),
             Some(row) => format!(
-                "no gain: {} tokens stay at a window of {} ({} of kept messages, {} of summary) and {} of overhead",
+                "no gain: {} tokens stay at a window of {} ({} of kept messages{}, {} of summary) and {} of overhead",
                 thousands(row.tokens_after),
                 thousands(row.window),
                 thousands(row.tokens_tail),
+                match (row.largest_tokens, row.largest_line) {
+                    (Some(tokens), Some(line)) =>
+                        format!(", the largest {} at line {line}", thousands(tokens)),
+                    _ => String::new(),
+                },
                 thousands(row.tokens_summary),
                 thousands(row.tokens_overhead)
             ),
@@ -130,7 +135,7 @@ fn unmeasured_hint(output: &RunOutput) -> &'static str {
     } else if settings.windows.is_empty() {
         "give longer logs"
     } else if output.cycles.iter().any(|row| row.unfit) {
-        "single messages are larger than the window: give a larger --window, or --cycles in place of it"
+        "what has to stay together is larger than the window: give a larger --window, or --cycles in place of it"
     } else if output.cycles.iter().any(|row| row.stuck) {
         "what cannot leave (system messages, overhead, newest messages) fills the window: give a larger --window"
     } else {

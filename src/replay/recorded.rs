@@ -72,6 +72,7 @@ impl Walk<'_> {
                 pinned: None,
                 late: false,
                 unfit: false,
+                uncut: false,
                 drop: false,
                 cause: Cause::Trigger,
                 measured: None,

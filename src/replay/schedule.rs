@@ -147,8 +147,10 @@ pub struct Cut {
     pub pinned: Option<(usize, u64)>,
     /// The counted context had passed the window before the trigger fired.
     pub late: bool,
-    /// One unit alone is larger than the window, or there is no place to cut.
+    /// What stays of the log is larger than the window.
     pub unfit: bool,
+    /// Nothing can leave: there is no place to cut.
+    pub uncut: bool,
     /// The system gives up on a summary here: what leaves is dropped with a notice.
     pub drop: bool,
     /// Why.
@@ -352,7 +354,8 @@ impl Walk<'_> {
             turn_start: None,
             pinned: None,
             late,
-            unfit: true,
+            unfit: self.tokens.range(tail..decided) > self.amounts.window,
+            uncut: true,
             drop: false,
             cause,
             measured,
@@ -360,7 +363,7 @@ impl Walk<'_> {
         if cause == Cause::Reset {
             (self.tail, self.since, self.pinned) = (decided, decided, 0);
             self.residual = None;
-            return Cut { cut: decided, unfit: false, ..made };
+            return Cut { cut: decided, unfit: false, uncut: false, ..made };
         }
         let how = How::of(cause, step, self.profile, &self.amounts, self.tokens.range(tail..decided));
         let all = step.is_some_and(|step| step.above.is_some());
@@ -389,7 +392,7 @@ impl Walk<'_> {
         self.tail = cut;
         self.since = trigger;
         self.pinned = pinned.map_or(0, |(_, tokens)| tokens);
-        Cut { cut, turn_start, pinned, unfit, drop, ..made }
+        Cut { cut, turn_start, pinned, unfit, uncut: false, drop, ..made }
     }
 
     /// The first message of the new tail, the start of the turn that it splits, and whether what leaves is dropped.
@@ -590,7 +593,7 @@ impl<'a> Planner<'a> {
             made += 1;
             let before =
                 self.content(summary, pinned, Stretch { tail: cut.from, since }, cut.trigger, &amounts);
-            if !cut.unfit || cut.cut > cut.from {
+            if !cut.uncut {
                 since = cut.trigger;
                 pinned = cut.pinned.map_or(0, |(_, tokens)| tokens);
                 summary = Some(amounts.budget);

@@ -12,7 +12,7 @@ use crate::aggregate::{Aggregate, DifferenceRow, Metric, SummaryRow, window_labe
 use crate::results::{CycleRow, RunOutput, SessionRow, Settings};
 use crate::stats::{Estimate, MIN_SESSIONS, holm};
 use comfy_table::{CellAlignment, Table, presets};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 mod lasting;
 
@@ -371,7 +371,8 @@ fn rules(row: &SummaryRow) -> Option<String> {
 
 fn odd_cycles(row: &SummaryRow) -> Option<String> {
     named(&[
-        (row.unfit, "cycle without a place to cut or with a piece larger than the window (unfit)"),
+        (row.unfit, "cycle whose tail alone is larger than the window (unfit)"),
+        (row.uncut, "cycle without a place to cut (uncut)"),
         (row.late_triggers, "cycle past the window before its trigger"),
     ])
 }
@@ -392,7 +393,43 @@ fn named(kinds: &[(u64, &str)]) -> Option<String> {
     (!kinds.is_empty()).then(|| kinds.join(", "))
 }
 
+/// At most so many tails are listed.
+const LISTED_TAILS: usize = 3;
+
+/// Tails larger than their window, the worst first, a session once, and what fills them.
+fn residuals(page: &mut Page, cycles: &[CycleRow]) {
+    let mut rows: Vec<&CycleRow> = cycles.iter().filter(|row| row.unfit).collect();
+    let share = |row: &CycleRow| row.tokens_tail as f64 / row.window.max(1) as f64;
+    rows.sort_by(|a, b| share(b).total_cmp(&share(a)));
+    let mut seen = BTreeSet::new();
+    rows.retain(|row| seen.insert(&row.session));
+    let mut lines: Vec<String> = rows
+        .iter()
+        .take(LISTED_TAILS)
+        .map(|row| {
+            let largest = match (row.largest_tokens, row.largest_line) {
+                (Some(tokens), Some(line)) => {
+                    format!("; the largest message, of {}, is at line {line}", thousands(tokens))
+                }
+                _ => String::new(),
+            };
+            format!(
+                "{}: {} tokens of messages stay in a window of {} at cycle {}{largest}",
+                sanitize(&row.source),
+                thousands(row.tokens_tail),
+                thousands(row.window),
+                row.cycle
+            )
+        })
+        .collect();
+    if LISTED_TAILS < rows.len() {
+        lines.push(format!("and {} more", count((rows.len() - LISTED_TAILS) as u64, "session")));
+    }
+    list(page, "Tails larger than the window", &lines);
+}
+
 fn notes(page: &mut Page, output: &RunOutput, aggregate: &Aggregate, look: Look<'_>) {
+    residuals(page, &output.cycles);
     not_exercised(page, &output.sessions, &output.cycles);
     errors(page, output);
     problems(page, &output.manifest);
@@ -437,7 +474,7 @@ fn not_exercised(page: &mut Page, sessions: &[SessionRow], cycles: &[CycleRow]) 
     list(page, "Not exercised (counted, in no mean)", &lines);
     if windows_given && !lines.is_empty() {
         page.item(if unfit {
-            "Single messages are larger than the window: a larger --window, or --cycles in place of it, compacts more."
+            "What has to stay together is larger than the window: a larger --window, or --cycles in place of it, compacts more."
         } else {
             "A smaller --window, or --cycles in place of it, compacts more of them."
         });

@@ -181,6 +181,7 @@ impl Scene<'_> {
         // Of a summary that cannot be read neither the tokens nor what it holds are known.
         let opaque = self.frame.strategy == Strategy::Recorded && trace.generated.is_empty();
         let known = |value: Option<f64>| value.filter(|_| !opaque);
+        let largest = self.largest_kept(trace);
         CycleRow {
             session: self.transcript.id.clone(),
             source: self.place.source.to_owned(),
@@ -191,8 +192,11 @@ impl Scene<'_> {
             fallback_reason: match used {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
                 None if self.frame.strategy == Strategy::None => String::new(),
-                None if trace.cut.cut <= trace.cut.from => {
-                    "no message can leave: one unit alone fills the window, or by the sizes of the policy all may stay".to_owned()
+                None if trace.cut.uncut && trace.cut.unfit => {
+                    "no message can leave: what has to stay together is larger than the window".to_owned()
+                }
+                None if trace.cut.uncut => {
+                    "no message can leave: by the sizes of the policy all may stay".to_owned()
                 }
                 None if opaque => {
                     "the log does not show the summary, or not which messages were kept".to_owned()
@@ -306,9 +310,20 @@ impl Scene<'_> {
                 && trace.tokens_after >= trace.tokens_before
                 && (self.frame.mode == Mode::Grow || number == 1),
             unfit: trace.cut.unfit,
+            uncut: trace.cut.uncut,
+            largest_message: largest.map(|at| at as u64),
+            largest_line: largest.and_then(|at| Some(u64::from(self.transcript.messages.get(at)?.line))),
+            largest_tokens: largest.map(|at| self.prepared.tokens.range(at..at + 1)),
             late_trigger: trace.cut.late,
             ..CycleRow::default()
         }
+    }
+
+    /// The largest message of the log that stays behind the cut.
+    fn largest_kept(&self, trace: &CycleTrace) -> Option<usize> {
+        let tokens = |at: &usize| self.prepared.tokens.range(*at..*at + 1);
+        // Of several the first: `max_by_key` takes the last.
+        (trace.cut.cut..trace.cut.trigger.min(self.prepared.tokens.len())).rev().max_by_key(tokens)
     }
 
     fn class_rows(&self, score: &CycleScore, number: u32, outcome: &mut SessionOutcome) {
@@ -484,8 +499,10 @@ fn class_weight(class: FactClass) -> u64 {
 
 /// Fills the per-session means from its cycles.
 fn summarize_session(rows: &[CycleRow], session: &mut SessionRow) {
-    session.cycles_reached =
-        rows.iter().filter(|row| !row.unfit || row.reduction.is_some_and(|it| it > 0.0)).count() as u64;
+    session.cycles_reached = rows
+        .iter()
+        .filter(|row| !(row.unfit || row.uncut) || row.reduction.is_some_and(|it| it > 0.0))
+        .count() as u64;
     session.exercised = rows.iter().any(|row| row.reduction.is_some_and(|reduction| reduction >= 0.01));
     let mean = |value: fn(&CycleRow) -> Option<f64>| {
         let values: Vec<f64> = rows.iter().filter_map(value).collect();

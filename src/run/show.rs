@@ -231,7 +231,11 @@ fn why(
         return "the finished context is compacted again, unchanged".to_owned();
     }
     if trace.cut.cut <= trace.cut.from {
-        return "nothing can leave: one unit alone fills what may stay, or by the sizes of the policy all of it may".to_owned();
+        return if trace.cut.unfit {
+            "nothing can leave: what has to stay together is larger than the window".to_owned()
+        } else {
+            "nothing can leave: by the sizes of the policy all of it may stay".to_owned()
+        };
     }
     let counted = profile.trigger.measure == crate::estimate::Measure::Counted;
     let mut why = format!("{} tokens and {overhead} of overhead", trace.tokens_before);

@@ -363,9 +363,22 @@ fn one_piece_larger_than_the_window_is_told_and_leaves_with_the_next_round() {
     let unfit: Vec<&CycleRow> = rows.iter().filter(|row| row.unfit).collect();
     let [row] = unfit.as_slice() else { panic!("{rows:?}") };
     assert!(row.tokens_after > row.window && row.tokens_tail > row.window && !row.stuck, "{row:?}");
+    assert!(!row.uncut && row.largest_tokens > Some(16_000), "{row:?}");
     let after = &rows[row.cycle as usize];
     assert!(after.tokens_after < after.window && after.reduction > Some(0.5) && !after.stuck, "{after:?}");
     assert!(rows.iter().all(|row| !row.stuck), "{rows:?}");
+    let sandbox = Sandbox::new();
+    sandbox.file("log.jsonl", pi(&entries));
+    let ran = sandbox.run(&["replay", "log.jsonl", "--window", "4000", "-s", "structured"]);
+    let line = row.largest_line.expect("the line of the piece");
+    let log = pi(&entries);
+    assert!(
+        log.lines().nth(line as usize - 1).is_some_and(|line| line.contains("line of the log")),
+        "{row:?}"
+    );
+    for part in ["Tails larger than the window", "log.jsonl: ", &format!("is at line {line}")] {
+        assert!(ran.stdout.replace("\n    ", " ").contains(part), "{part}: {ran:?}");
+    }
 }
 
 #[test]

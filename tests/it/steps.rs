@@ -64,23 +64,31 @@ fn chat(turns: usize, put_in: Option<(usize, &str)>) -> String {
     lines.join("\n") + "\n"
 }
 
-/// Trigger message, cause and window of each cycle under one strategy.
-fn cycles(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Vec<(String, String, String)>) {
+/// The exit code of a replay, and columns of its cycles.
+fn columns<const N: usize>(
+    sandbox: &Sandbox,
+    arguments: &[&str],
+    names: [&str; N],
+) -> (i32, Vec<[String; N]>) {
     let out = sandbox.path("out");
     let out = out.to_str().expect("a path of UTF-8");
     let all = [&["replay", "chat.jsonl", "-s", "structured", "-q", "--out", out], arguments].concat();
     let ran = sandbox.run(&all);
     let text = std::fs::read(sandbox.path("out/cycles.csv")).expect("cycles.csv");
     let mut reader = csv::Reader::from_reader(text.as_slice());
-    let names = reader.headers().expect("a header").clone();
-    let at = |name: &str| names.iter().position(|known| known == name).expect(name);
-    let (message, cause, window) = (at("trigger_message"), at("cause"), at("window"));
+    let headers = reader.headers().expect("a header").clone();
+    let at = names.map(|name| headers.iter().position(|known| known == name).expect(name));
     let rows = reader.records().map(|row| {
         let row = row.expect("a row");
-        let cell = |at: usize| row.get(at).unwrap_or_default().to_owned();
-        (cell(message), cell(cause), cell(window))
+        at.map(|at| row.get(at).unwrap_or_default().to_owned())
     });
     (ran.code, rows.collect())
+}
+
+/// The exit code of a replay, and per cycle the message, the cause and the window.
+fn cycles(sandbox: &Sandbox, arguments: &[&str]) -> (i32, Vec<(String, String, String)>) {
+    let (code, rows) = columns(sandbox, arguments, ["trigger_message", "cause", "window"]);
+    (code, rows.into_iter().map(|[message, cause, window]| (message, cause, window)).collect())
 }
 
 #[test]
@@ -108,6 +116,21 @@ fn places_are_compacted_at_the_window_of_the_model_unless_another_is_named() {
     assert_eq!(rows, vec![row("40", "manual", "64000")]);
     let (_, rows) = cycles(&sandbox, &["--compact-at", "40:1k", "--cycles", "2"]);
     assert_eq!(rows.len(), 2, "{rows:?}");
+}
+
+#[test]
+fn a_context_in_which_nothing_may_leave_is_told_apart_from_one_that_does_not_fit() {
+    let sandbox = Sandbox::new();
+    sandbox.file("chat.jsonl", chat(60, None));
+    // A tail of 100k tokens holds all of it: nothing can leave, and yet it fits.
+    let (_, rows) = columns(
+        &sandbox,
+        &["-p", "opal", "--compact-at", "40:100k"],
+        ["unfit", "uncut", "fallback_reason", "largest_line"],
+    );
+    let [[unfit, uncut, why, line]] = rows.as_slice() else { panic!("{rows:?}") };
+    assert_eq!((unfit.as_str(), uncut.as_str()), ("false", "true"));
+    assert!(why.contains("may stay") && !line.is_empty(), "{rows:?}");
 }
 
 #[test]

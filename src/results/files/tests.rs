@@ -74,7 +74,7 @@ fn a_run_is_read_back_as_it_was_written() {
     );
     assert_eq!(read_run(dir.path()).unwrap(), output);
     let manifest = fs::read_to_string(dir.path().join(MANIFEST)).unwrap();
-    assert!(manifest.starts_with("{\n  \"schema_version\": 5,\n") && manifest.ends_with("}\n"), "{manifest}");
+    assert!(manifest.starts_with("{\n  \"schema_version\": 6,\n") && manifest.ends_with("}\n"), "{manifest}");
 
     output.facts.clear();
     write_run(dir.path(), &output, &aggregate(&output)).unwrap();
@@ -197,8 +197,8 @@ fn damaged_results_are_refused_with_place_and_remedy() {
     check_refused(MANIFEST, |_| None, "DIR/run.json: cannot read the file", "--out DIR");
     check_refused(
         MANIFEST,
-        |text| Some(text.replace("\"schema_version\": 5", "\"schema_version\": 99")),
-        "DIR/run.json: has schema version 99; this program knows versions up to 5",
+        |text| Some(text.replace("\"schema_version\": 6", "\"schema_version\": 99")),
+        "DIR/run.json: has schema version 99; this program knows versions up to 6",
         "newer one",
     );
     check_refused(
