@@ -15,6 +15,7 @@ use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
 use crate::summarize::extractive::Extractive;
+use std::path::PathBuf;
 
 /// Runs the verb.
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
@@ -40,13 +41,19 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
                 Ok(text) if settings.to != Target::Same => escape_json(text).into_bytes(),
                 _ => output.bytes,
             };
-            if !ledger.write(&path, &bytes, &source.label, args.force, ui) {
+            let texts: Vec<String> = output
+                .reports
+                .iter()
+                .map(|(_, report)| json(report))
+                .collect::<Result<_, _>>()
+                .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+            let paths: Vec<PathBuf> = output.reports.iter().map(|(name, _)| args.out.join(name)).collect();
+            let beside = paths.iter().map(PathBuf::as_path).zip(texts.iter().map(String::as_bytes));
+            let files: Vec<_> = std::iter::once((path.as_path(), bytes.as_slice())).chain(beside).collect();
+            if !ledger.write(&files, &source.label, args.force, ui) {
                 continue;
             }
-            for (name, report) in output.reports {
-                let text = json(&report)
-                    .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
-                ledger.write(&args.out.join(name), text.as_bytes(), &source.label, args.force, ui);
+            for (_, report) in output.reports {
                 ledger.done += 1;
                 if report.window_source == "default" {
                     ui.complain(&format!("{}: {}", source.label, assumed(&sanitize(&report.model), 1)));

@@ -29,7 +29,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
             Goal::File(path) => path.clone(),
             Goal::Directory(dir) => dir.join(format!("{}.canonical.jsonl", stem(&source.label))),
         };
-        if ledger.write(&path, text.as_bytes(), &source.label, args.force, ui) {
+        if ledger.write(&[(path.as_path(), text.as_bytes())], &source.label, args.force, ui) {
             ledger.done += ingested.sessions.len();
             let sessions = count(ingested.sessions.len() as u64, "session");
             ui.say(&format!("{}: {sessions} of {}", path.display(), source.label));

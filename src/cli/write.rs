@@ -5,7 +5,7 @@ use super::ui::Ui;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::discover::{Discovered, Source, read};
 use crate::ingest::{Ingested, ingest};
-use crate::results::files::place;
+use crate::results::files::{free, place};
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
@@ -82,28 +82,38 @@ impl Ledger {
         (!ingested.sessions.is_empty()).then_some((bytes, ingested))
     }
 
-    /// Writes a file that came from a log. False when it was not written, which is said then.
-    pub fn write(&mut self, path: &Path, bytes: &[u8], label: &str, force: bool, ui: &Ui) -> bool {
-        if let Some(first) = self.names.get(path) {
-            let cause = format!("{label}: {} was written for {first} already", path.display());
-            self.fail(&cause, "write the logs to different directories", ui);
+    /// Writes files that belong together and came from a log: all of them or, where the name of one is taken, none, which
+    /// is said then. False when not all of them were written.
+    pub fn write(&mut self, files: &[(&Path, &[u8])], label: &str, force: bool, ui: &Ui) -> bool {
+        let refused = files.iter().find_map(|(path, _)| self.refusal(path, label, force));
+        if let Some((cause, hint)) = refused {
+            self.fail(&cause, &hint, ui);
             return false;
         }
-        if path.canonicalize().is_ok_and(|path| self.sources.contains(&path)) {
-            let cause = format!("{}: is a log that is read here; it stays as it is", path.display());
-            self.fail(&cause, "give another --out", ui);
-            return false;
-        }
-        match place(path, bytes, force) {
+        files.iter().all(|(path, bytes)| match place(path, bytes, force) {
             Ok(()) => {
-                self.names.insert(path.to_owned(), label.to_owned());
+                self.names.insert((*path).to_owned(), label.to_owned());
                 true
             }
             Err(error) => {
                 self.fail(&error.to_string(), &error.hint, ui);
                 false
             }
+        })
+    }
+
+    /// Why a file may not be written, and what to do.
+    fn refusal(&self, path: &Path, label: &str, force: bool) -> Option<(String, String)> {
+        if let Some(first) = self.names.get(path) {
+            let cause = format!("{label}: {} was written for {first} already", path.display());
+            return Some((cause, "write the logs to different directories".to_owned()));
         }
+        if path.canonicalize().is_ok_and(|path| self.sources.contains(&path)) {
+            let cause = format!("{}: is a log that is read here; it stays as it is", path.display());
+            return Some((cause, "give another --out".to_owned()));
+        }
+        let error = free(path, force).err()?;
+        Some((error.to_string(), error.hint))
     }
 
     /// 2 when nothing was written, 3 when something was not, else 0.

@@ -55,7 +55,8 @@
 //! | | `line` | line of its record in the log it was read from |
 //! | | `text` | what the provider said |
 //!
-//! A damaged line costs that line: positions and numbers are those that were written, so what is left still fits together.
+//! A damaged line costs that line: positions and numbers are those that were written, so what is left still fits together,
+//! and a gap between them is noted.
 //! Where calls or results are lost, the rest of that session is linked like a log of any other format, by ids and order. A
 //! lost session line is noticed when positions begin anew; that session is named after the file then.
 
@@ -577,6 +578,15 @@ impl Reading {
             Some(same) if **same == *found => same.clone(),
             _ => cwd.insert(Arc::from(&*found)).clone(),
         });
+        let due = self.written.last().map_or(0, |last| last + 1);
+        if due < message.at {
+            let missing = if due + 1 == message.at {
+                format!("message {due} is")
+            } else {
+                format!("messages {due} to {} are", message.at - 1)
+            };
+            out.note(line, "gap", Severity::Note, format!("{missing} missing before this one"));
+        }
         self.written.push(message.at);
         self.messages.push(Message {
             role: message.role.into(),

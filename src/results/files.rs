@@ -218,9 +218,9 @@ pub fn make_directory(dir: &Path) -> Result<(), FilesError> {
         .map_err(|error| FilesError::new(dir, format!("cannot create the directory: {error}"), hint))
 }
 
-/// Writes one file whole, under a temporary name first. One that is there already stays, unless `force` says that it may
-/// be replaced; a directory always stays.
-pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
+/// The name of a file that may be written: one that is there already stays, unless `force` says that it may be replaced; a
+/// directory always stays.
+pub fn free(path: &Path, force: bool) -> Result<String, FilesError> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
     let Some(name) = name else {
         return Err(FilesError::new(path, "names no file", "give the name of a file"));
@@ -235,6 +235,12 @@ pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
         }
         _ => {}
     }
+    Ok(name)
+}
+
+/// Writes one file whole, under a temporary name first, if its name is [`free`].
+pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
+    let name = free(path, force)?;
     let temporary = path.with_file_name(temporary_name(&name));
     let written = File::create(&temporary).and_then(|mut file| {
         file.write_all(bytes)?;

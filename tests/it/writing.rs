@@ -232,6 +232,12 @@ fn what_cannot_be_compacted_is_named() {
         2,
         &["a single document", "--to canonical"],
     );
+    // A log and its report are written both or not at all.
+    sandbox.file("half/three-conversations-xml-chinese-parts-1.openai.report.json", "mine");
+    let ran = sandbox.run(&["compact", &chat, "--out", "half", "--to", "openai"]);
+    let written = names(&sandbox, "half");
+    assert_eq!((ran.code, written.len()), (3, 5), "{ran:?} {written:?}");
+    assert!(written.iter().all(|name| !name.ends_with("-1.openai.json")), "{written:?}");
     // The log itself is never replaced.
     sandbox.file("logs/x.jsonl", bytes(PI));
     let itself = ["compact", "logs/x.jsonl", "--out", "logs", "--force"];

@@ -85,6 +85,21 @@ fn a_damaged_line_costs_that_line() {
 }
 
 #[test]
+fn messages_that_are_missing_are_noted() {
+    let gaps = |lines: &[&str]| -> Vec<String> {
+        let read = read_lines(lines);
+        read.diagnostics.iter().filter(|it| it.code == "gap").map(ToString::to_string).collect()
+    };
+    assert_eq!(gaps(&LOG), [] as [&str; 0]);
+    let mut lines = LOG.to_vec();
+    lines.remove(3);
+    assert_eq!(gaps(&lines).len(), 1, "{:?}", gaps(&lines));
+    assert!(gaps(&lines)[0].contains("message 1 is missing"), "{:?}", gaps(&lines));
+    lines.remove(2);
+    assert!(gaps(&lines)[0].contains("messages 0 to 1 are missing"), "{:?}", gaps(&lines));
+}
+
+#[test]
 fn a_newer_version_is_refused() {
     let mut lines = LOG.to_vec();
     lines[0] = r#"{"format":"compactor-transcript","version":2}"#;
