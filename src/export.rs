@@ -138,6 +138,8 @@ pub enum Unchanged {
     NoGain(u64, u64),
     /// The budget, in tokens, holds no text.
     NoText(u64),
+    /// No summary came, for this reason, and the policy then leaves the session as it was.
+    Failed(String),
     /// The log's own format cannot take the record of a compaction: why, and what to do.
     Refused(String, String),
     /// The program itself failed.
@@ -151,6 +153,7 @@ impl fmt::Display for Unchanged {
             Self::NoGain(session, after) => {
                 write!(f, "no gain: {after} tokens would stand in place of {session}")
             }
+            Self::Failed(reason) => write!(f, "no summary came: {reason}"),
             Self::NoText(budget) => write!(f, "a budget of {budget} tokens holds no summary"),
             Self::Refused(cause, _) => f.write_str(cause),
             Self::Internal => f.write_str("the compaction of this session failed"),
@@ -165,6 +168,7 @@ impl Unchanged {
             Self::OneUnit => "go on with the log as it is",
             Self::NoGain(..) => "go on with the log as it is, or give a smaller --summary-tokens",
             Self::NoText(_) => "give more with --summary-tokens, or a larger --window",
+            Self::Failed(_) => "give a --profile whose [writing] on_failure puts another text in its place",
             Self::Refused(_, hint) => hint,
             Self::Internal => "please report it with the log",
         }
@@ -213,7 +217,10 @@ pub fn compact(
     let Some(last) = result.cycles.last() else { return Err(Unchanged::OneUnit) };
     let wrote = result.cycles.iter().rev().find(|trace| !trace.generated.is_empty());
     let budget = schedule.amounts.budget;
-    let Some(told) = wrote.and_then(|trace| trace.told()) else { return Err(Unchanged::NoText(budget)) };
+    let Some(told) = wrote.and_then(|trace| trace.told()) else {
+        let failed = result.cycles.iter().find_map(|trace| trace.failed.clone());
+        return Err(failed.map_or(Unchanged::NoText(budget), Unchanged::Failed));
+    };
     // What the log holds behind the last compaction stays.
     let mut context = last.context.clone();
     context.entries.extend((last.cut.trigger..messages).map(|at| Entry::Kept(MessageIdx::new(at))));

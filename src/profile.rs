@@ -139,11 +139,13 @@ pub enum Fix {
     CarrySummary,
     /// A clean cut behind a label or model change counts as clean.
     FalseSplit,
+    /// A summary without a word is a failure.
+    EmptySummary,
 }
 
 impl Fix {
     /// All of them.
-    pub const ALL: [Self; 3] = [Self::SafeCut, Self::CarrySummary, Self::FalseSplit];
+    pub const ALL: [Self; 4] = [Self::SafeCut, Self::CarrySummary, Self::FalseSplit, Self::EmptySummary];
 
     /// Name in a profile file.
     pub fn name(self) -> &'static str {
@@ -151,6 +153,7 @@ impl Fix {
             Self::SafeCut => "safe-cut",
             Self::CarrySummary => "carry-summary",
             Self::FalseSplit => "false-split",
+            Self::EmptySummary => "empty-summary",
         }
     }
 }

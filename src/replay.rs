@@ -3,13 +3,13 @@
 //! `context -> [system, summary, pinned request, tail]`, each time the profile's trigger fires. Everything that can be
 //! shared between strategies (cut places, schedule, file ledger, tail membership) is computed once per session.
 
-use crate::compaction::{Footer, Form};
+use crate::compaction::{Footer, Form, OnFailure};
 use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, ToolKind, of_call};
 use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile};
-use crate::strategy::{Generated, Strategy, TextRules, generate};
+use crate::strategy::{Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, truncated};
 use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest, Told};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
@@ -166,6 +166,8 @@ pub struct CycleTrace {
     pub messages_after: u64,
     /// Requests since the cycle before it (or the start), up to but without the one that triggered it.
     pub cost: Cost,
+    /// Why no summary came, where the policy then leaves the session as it was.
+    pub failed: Option<String>,
 }
 
 impl CycleTrace {
@@ -236,8 +238,12 @@ pub fn replay(
         while run.cycles.len() < plan.limit {
             let Some(cut) = walk.next(run.held()) else { break };
             let attempted = cut.cut > cut.from && cut.cause != Cause::Reset;
+            let planned = cut.cut;
             run.step(cut);
             if let Some(trace) = run.cycles.last().filter(|_| attempted) {
+                if trace.cut.cut != planned {
+                    walk.stands(run.tail, run.since, run.pinned.map_or(0, |(_, tokens)| tokens));
+                }
                 walk.compacted(trace.tokens_before, trace.tokens_after);
             }
         }
@@ -402,42 +408,40 @@ impl<'a> Runner<'a> {
     }
 
     /// Runs one compaction.
-    fn cycle(&mut self, cut: Cut) {
+    fn cycle(&mut self, planned: Cut) {
         let transcript = self.prepared.transcript;
         // The control never compacts: its context is everything before the trigger.
         let control = self.plan.strategy == Strategy::None;
-        let before = self.content(if control { self.reset } else { cut.from }, cut.trigger);
-        let old = self.build(if control { self.reset } else { cut.from }, cut.trigger);
-        let cost = std::mem::take(&mut self.spent) + self.pay(cut.trigger);
-        let can = cut.cut > cut.from || self.plan.mode == Mode::Repeat;
-        if can && !control {
-            self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
-            self.pinned = cut.pinned;
-            let lists = self.lists();
-            let written = self.write(&cut, &lists);
-            if !written.is_empty() {
-                let old = std::mem::replace(&mut self.summary, written);
-                if self.plan.profile.session.archive {
-                    self.archive.extend(old.into_iter().map(|generated| generated.text));
+        let start = if control { self.reset } else { self.tail };
+        let before = self.content(start, planned.trigger);
+        let old = self.build(start, planned.trigger);
+        let cost = std::mem::take(&mut self.spent) + self.pay(planned.trigger);
+        let mut cut = planned;
+        let mut generated = Vec::new();
+        let mut failed = None;
+        if !control {
+            // After a summary that failed the tail begins elsewhere than a shared schedule has it.
+            cut = Cut { from: self.tail, cut: cut.cut.max(self.tail), ..cut };
+            cut.turn_start = cut.turn_start.map(|start| start.max(cut.from)).filter(|start| *start < cut.cut);
+            if cut.cut > cut.from || self.plan.mode == Mode::Repeat {
+                self.ledger.apply(transcript, self.prepared.effects, 0..cut.cut, self.plan.profile.files);
+                match self.write(&mut cut) {
+                    Ok(written) => {
+                        self.commit(&cut, written);
+                        generated.clone_from(&self.summary);
+                    }
+                    Err(reason) => {
+                        cut = Cut { cut: cut.from, turn_start: None, pinned: None, ..cut };
+                        failed = Some(reason);
+                    }
                 }
             }
-            self.pin();
+            self.tail = cut.cut;
         }
-        let tail = if control {
-            self.reset
-        } else if can {
-            cut.cut
-        } else {
-            cut.from
-        };
-        self.tail = tail;
-        if can && !control {
-            self.since = cut.trigger;
-            self.shared = Some(self.planner.overhead().0 + self.prepared.terrain.system(cut.from));
-        }
+        let tail = if control { self.reset } else { self.tail };
         let context = self.build(tail, cut.trigger);
-        let trace = CycleTrace {
-            generated: if can && !control { self.summary.clone() } else { Vec::new() },
+        self.cycles.push(CycleTrace {
+            generated,
             lists: self.lists(),
             tokens_before: before,
             tokens_after: self.content(tail, cut.trigger),
@@ -447,9 +451,23 @@ impl<'a> Runner<'a> {
             archive: self.archive.clone(),
             began: self.reset,
             cost,
+            failed,
             cut,
-        };
-        self.cycles.push(trace);
+        });
+    }
+
+    /// A compaction was written: its texts take the place of what leaves.
+    fn commit(&mut self, cut: &Cut, written: Vec<Generated>) {
+        self.pinned = cut.pinned;
+        if !written.is_empty() {
+            let old = std::mem::replace(&mut self.summary, written);
+            if self.plan.profile.session.archive {
+                self.archive.extend(old.into_iter().map(|generated| generated.text));
+            }
+        }
+        self.pin();
+        self.since = cut.trigger;
+        self.shared = Some(self.planner.overhead().0 + self.prepared.terrain.system(cut.from));
     }
 
     /// What is told of results that requests before a compaction no longer carried, where the policy tells it.
@@ -467,8 +485,13 @@ impl<'a> Runner<'a> {
         self.planner.pruned(stretch, reply, &self.amounts).filter_map(of).collect()
     }
 
-    /// Asks the strategy for the summary of one cycle; two of them for a split turn, where the profile wants that.
-    fn write(&self, cut: &Cut, lists: &FileLists) -> Vec<Generated> {
+    /// The summary of one cycle; two of them for a split turn, where the profile wants that. Where none comes and the policy
+    /// then drops what it may, the cut moves.
+    ///
+    /// # Errors
+    ///
+    /// Why no summary came, where the policy then leaves the session as it was.
+    fn write(&self, cut: &mut Cut) -> Result<Vec<Generated>, String> {
         let budget = self.amounts.budget;
         let profile = self.plan.profile;
         let rules = profile.text_rules();
@@ -476,13 +499,14 @@ impl<'a> Runner<'a> {
         let carried = profile.summary.carries || profile.mends(Fix::CarrySummary);
         let previous = (!texts.is_empty() && carried).then(|| texts.join("\n\n"));
         let told = self.told(cut);
+        let lists = self.lists();
         let whole = SummaryRequest {
             view: &self.prepared.view,
             messages: cut.from..cut.cut,
             turn_start: cut.turn_start,
             previous: previous.as_deref(),
             told: &told,
-            lists,
+            lists: &lists,
             cwd: self.prepared.cwd,
             layout: rules.layout,
             list_form: rules.list_form,
@@ -491,20 +515,49 @@ impl<'a> Runner<'a> {
         };
         let model = matches!(self.plan.strategy, Strategy::Structured | Strategy::Narrative);
         if cut.drop {
-            let dropped = generate(Strategy::Emergency, &whole, &rules, self.summarizer);
-            let reason = "the policy gives up on a summary here";
-            return dropped
-                .map(|generated| Generated {
-                    fallback: (self.plan.strategy != Strategy::Emergency).then(|| reason.to_owned()),
-                    ..generated
-                })
-                .into_iter()
-                .collect();
+            let reason = (self.plan.strategy != Strategy::Emergency)
+                .then(|| "the policy gives up on a summary here".to_owned());
+            return Ok(dropped(&whole, &rules, reason).into_iter().collect());
         }
-        match cut.turn_start.filter(|_| model && profile.split.summaries == 2) {
-            None => generate(self.plan.strategy, &whole, &rules, self.summarizer).into_iter().collect(),
+        let written = match cut.turn_start.filter(|_| model && profile.split.summaries == 2) {
+            None => self.ask(&whole, &rules).map(|generated| generated.into_iter().collect()),
             Some(start) if profile.summary_text.split.is_some() => self.write_joined(start, &whole, &rules),
             Some(start) => self.write_parts(start, &whole, &rules, budget, false),
+        };
+        match written {
+            Err(reason) if profile.writing.on_failure == OnFailure::Emergency => {
+                if let Some(at) = self.planner.dropped_to(cut.from, cut.trigger, &self.amounts) {
+                    *cut = Cut { cut: at.max(cut.from), turn_start: None, drop: true, ..cut.clone() };
+                }
+                Ok(dropped(&whole, &rules, Some(reason)).into_iter().collect())
+            }
+            written => written,
+        }
+    }
+
+    /// Has one text written. Where none comes, the rule of the policy decides.
+    ///
+    /// # Errors
+    ///
+    /// Why none came, where the policy has nothing to put in its place.
+    fn ask(&self, request: &SummaryRequest<'_>, rules: &TextRules) -> Result<Option<Generated>, String> {
+        let profile = self.plan.profile;
+        let writing = &profile.writing;
+        let error = match generate(self.plan.strategy, request, rules, self.summarizer) {
+            Ok(generated) => return Ok(generated),
+            Err(error) => error,
+        };
+        let reason = error.to_string();
+        match error {
+            Unwritten::Blank(text, _) if !(writing.refuses(&text) || profile.mends(Fix::EmptySummary)) => {
+                Ok(Some(blank(self.plan.strategy, request, rules, reason)))
+            }
+            // The budget or the session is at fault, and no model.
+            Unwritten::Nothing(_) => Ok(truncated(request, rules, Some(reason))),
+            Unwritten::Blank(..) | Unwritten::Failed(_) => match writing.on_failure {
+                OnFailure::Truncate => Ok(truncated(request, rules, Some(reason))),
+                OnFailure::Unchanged | OnFailure::Emergency => Err(reason),
+            },
         }
     }
 
@@ -519,9 +572,9 @@ impl<'a> Runner<'a> {
         rules: &TextRules,
         budget: u64,
         lists_last: bool,
-    ) -> Vec<Generated> {
+    ) -> Result<Vec<Generated>, String> {
         let none = FileLists::default();
-        let bare = |request: SummaryRequest<'_>, lists: bool| -> Option<Generated> {
+        let bare = |request: SummaryRequest<'_>, lists: bool| {
             let rules =
                 if lists { rules.clone() } else { TextRules { list_form: ListForm::None, ..rules.clone() } };
             let request = if lists {
@@ -529,7 +582,7 @@ impl<'a> Runner<'a> {
             } else {
                 SummaryRequest { lists: &none, list_form: ListForm::None, ..request }
             };
-            generate(self.plan.strategy, &request, &rules, self.summarizer)
+            self.ask(&request, &rules)
         };
         // Sessions of messages hold the summary before it as the first message of whatever part begins with it.
         let first = whole.messages.start == start;
@@ -548,13 +601,18 @@ impl<'a> Runner<'a> {
             budget: if first { budget } else { budget / 3 },
             ..whole.clone()
         };
-        let history = if first { None } else { bare(history, !lists_last) };
-        let turn = bare(turn, lists_last || first);
-        history.into_iter().chain(turn).collect()
+        let history = if first { None } else { bare(history, !lists_last)? };
+        let turn = bare(turn, lists_last || first)?;
+        Ok(history.into_iter().chain(turn).collect())
     }
 
     /// The texts of a split turn as one, in the system's own form.
-    fn write_joined(&self, start: usize, whole: &SummaryRequest<'_>, rules: &TextRules) -> Vec<Generated> {
+    fn write_joined(
+        &self,
+        start: usize,
+        whole: &SummaryRequest<'_>,
+        rules: &TextRules,
+    ) -> Result<Vec<Generated>, String> {
         let counter = &self.prepared.view.counter;
         let profile = self.plan.profile;
         let inner = TextRules { prefix: String::new(), suffix: String::new(), ..rules.clone() };
@@ -574,7 +632,7 @@ impl<'a> Runner<'a> {
             let taken =
                 earlier.filter(|_| form.split.as_ref().is_some_and(|split| split.previous_for_history));
             let for_parts = room.saturating_sub(taken.map_or(0, |text| counter.count(text)));
-            let parts = self.write_parts(start, whole, &inner, for_parts, lists_last);
+            let parts = self.write_parts(start, whole, &inner, for_parts, lists_last)?;
             let (history, turn) = match parts.as_slice() {
                 [turn] => (None, turn),
                 [history, turn] => (Some(history), turn),
@@ -590,9 +648,10 @@ impl<'a> Runner<'a> {
             let fallback = history.and_then(|part| part.fallback.clone()).or(turn.fallback.clone());
             let lists_in_text = turn.lists_in_text || history.is_some_and(|part| part.lists_in_text);
             let metadata = rules.metadata.then(|| whole.lists.clone());
-            return vec![Generated { text, tokens, lists_in_text, metadata, used: turn.used, fallback }];
+            let used = turn.used;
+            return Ok(vec![Generated { text, tokens, lists_in_text, metadata, used, fallback }]);
         }
-        generate(self.plan.strategy, whole, rules, self.summarizer).into_iter().collect()
+        Ok(self.ask(whole, rules)?.into_iter().collect())
     }
 
     /// Makes the tokens of the pinned request those of the text that really stands in the context.

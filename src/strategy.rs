@@ -151,35 +151,73 @@ pub struct Generated {
     pub fallback: Option<String>,
 }
 
-/// Runs a strategy. `None` for [`Strategy::None`] and [`Strategy::Recorded`], when nothing leaves the context, and when the budget holds no text at
-/// all. A summarizer that fails, or gives nothing, is replaced by truncate, with the reason.
+/// Why there is no summary where one was asked for.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Unwritten {
+    /// Whoever writes gave none.
+    #[error("{0}")]
+    Failed(String),
+    /// Whoever writes gave a text without a word: this one, within so many tokens.
+    #[error("the summarizer gave no text within {1} tokens")]
+    Blank(String, u64),
+    /// The budget holds nothing, or there is nothing to tell.
+    #[error(transparent)]
+    Nothing(SummarizeError),
+}
+
+impl From<SummarizeError> for Unwritten {
+    fn from(error: SummarizeError) -> Self {
+        match error {
+            SummarizeError::Failed(reason) => Self::Failed(reason),
+            SummarizeError::BudgetTooSmall { .. } | SummarizeError::Nothing => Self::Nothing(error),
+        }
+    }
+}
+
+/// Runs a strategy. `None` for [`Strategy::None`] and [`Strategy::Recorded`], when nothing leaves the context, and when the
+/// budget holds no text at all.
+///
+/// # Errors
+///
+/// Where a summary was asked for and none came. What takes its place is the caller's to decide: [`truncated`], [`blank`],
+/// or nothing.
 pub fn generate(
     strategy: Strategy,
     request: &SummaryRequest<'_>,
     rules: &TextRules,
     summarizer: &dyn Summarizer,
-) -> Option<Generated> {
+) -> Result<Option<Generated>, Unwritten> {
     if request.messages.is_empty() && request.previous.is_none() {
-        return None;
+        return Ok(None);
     }
     match strategy {
-        Strategy::None | Strategy::Recorded => None,
-        Strategy::Structured => summarized(strategy, rules.layout, request, rules, summarizer),
-        Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer),
-        Strategy::Truncate => truncated(request, rules, None),
-        Strategy::Emergency => {
-            let text = cut_to(&rules.emergency_notice, request.budget, request.view.counter.tokenizer())?;
-            let tokens = request.view.counter.count(&text);
-            Some(Generated {
-                text,
-                tokens,
-                lists_in_text: false,
-                metadata: None,
-                used: strategy,
-                fallback: None,
-            })
-        }
+        Strategy::None | Strategy::Recorded => Ok(None),
+        Strategy::Structured => summarized(strategy, rules.layout, request, rules, summarizer).map(Some),
+        Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer).map(Some),
+        Strategy::Truncate => Ok(truncated(request, rules, None)),
+        Strategy::Emergency => Ok(dropped(request, rules, None)),
     }
+}
+
+/// The notice that everything was dropped, asked for or for `reason`. `None` when the budget does not hold a word of it.
+pub fn dropped(request: &SummaryRequest<'_>, rules: &TextRules, reason: Option<String>) -> Option<Generated> {
+    let text = cut_to(&rules.emergency_notice, request.budget, request.view.counter.tokenizer())?;
+    let tokens = request.view.counter.count(&text);
+    let used = Strategy::Emergency;
+    Some(Generated { text, tokens, lists_in_text: false, metadata: None, used, fallback: reason })
+}
+
+/// The wrapper around nothing: what a system holds that takes a reply without a word for a summary.
+pub fn blank(
+    strategy: Strategy,
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    reason: String,
+) -> Generated {
+    let text = rules.wrap("");
+    let tokens = request.view.counter.count(&text);
+    let metadata = rules.metadata.then(|| request.lists.clone());
+    Generated { text, tokens, lists_in_text: false, metadata, used: strategy, fallback: Some(reason) }
 }
 
 /// Structured and narrative.
@@ -189,9 +227,9 @@ fn summarized(
     request: &SummaryRequest<'_>,
     rules: &TextRules,
     summarizer: &dyn Summarizer,
-) -> Option<Generated> {
+) -> Result<Generated, Unwritten> {
     let previous = request.previous.map(|text| rules.without_own(rules.unwrap(text)));
-    let wrote = within(request, rules, |budget| {
+    let (text, tokens) = within(request, rules, |budget| {
         let inner = SummaryRequest {
             view: request.view,
             messages: request.messages.clone(),
@@ -206,22 +244,23 @@ fn summarized(
             budget,
         };
         summarizer.summarize(&inner)
-    });
-    match wrote {
-        Ok((text, tokens)) => Some(Generated {
-            text,
-            tokens,
-            lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
-            metadata: rules.metadata.then(|| request.lists.clone()),
-            used: strategy,
-            fallback: None,
-        }),
-        Err(reason) => truncated(request, rules, Some(reason)),
-    }
+    })?;
+    Ok(Generated {
+        text,
+        tokens,
+        lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
+        metadata: rules.metadata.then(|| request.lists.clone()),
+        used: strategy,
+        fallback: None,
+    })
 }
 
-/// Truncate, asked for or as the fallback for `reason`.
-fn truncated(request: &SummaryRequest<'_>, rules: &TextRules, reason: Option<String>) -> Option<Generated> {
+/// Truncate, asked for or in the place of a summary, for `reason`. `None` when the budget holds no text.
+pub fn truncated(
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    reason: Option<String>,
+) -> Option<Generated> {
     let (text, tokens) = within(request, rules, |budget| truncate::write(request, rules, budget)).ok()?;
     Some(Generated {
         text,
@@ -238,7 +277,7 @@ fn within(
     request: &SummaryRequest<'_>,
     rules: &TextRules,
     write: impl Fn(u64) -> Result<String, SummarizeError>,
-) -> Result<(String, u64), String> {
+) -> Result<(String, u64), Unwritten> {
     let counter = &request.view.counter;
     let wrapper = counter.count(&rules.prefix) + counter.count(&rules.suffix);
     let mut inner = request.budget.saturating_sub(wrapper);
@@ -248,9 +287,9 @@ fn within(
         if inner == 0 {
             break;
         }
-        body = write(inner).map_err(|error| error.to_string())?;
+        body = write(inner)?;
         if body.trim().is_empty() {
-            return Err(format!("the summarizer gave no text within {inner} tokens"));
+            return Err(Unwritten::Blank(body, inner));
         }
         let text = rules.wrap(&body);
         let tokens = counter.count(&text);
@@ -268,7 +307,7 @@ fn within(
         }
         room = room.saturating_sub(tokens - request.budget);
     }
-    Err(SummarizeError::BudgetTooSmall { budget: request.budget }.to_string())
+    Err(Unwritten::Nothing(SummarizeError::BudgetTooSmall { budget: request.budget }))
 }
 
 /// The longest beginning of a text within a budget, cut between words and marked with `…`; `None` when not even a

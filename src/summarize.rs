@@ -132,7 +132,7 @@ impl<'a> SessionView<'a> {
 }
 
 /// Why there is no summary.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum SummarizeError {
     /// Nothing fits the budget.
     #[error("a budget of {budget} tokens holds no summary")]
@@ -143,6 +143,9 @@ pub enum SummarizeError {
     /// No message, no earlier summary and no file list that says anything.
     #[error("there is nothing to summarize")]
     Nothing,
+    /// Whoever writes gave no summary, for this reason. What follows from that is a rule of the policy.
+    #[error("{0}")]
+    Failed(String),
 }
 
 /// Writes summaries. The embedded [`extractive::Extractive`] needs nothing; a model behind HTTP is another.

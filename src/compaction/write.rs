@@ -52,6 +52,9 @@ pub struct WritingRules {
     /// A reply without any text.
     #[serde(default)]
     pub empty: Taken,
+    /// A reply of white space alone.
+    #[serde(default)]
+    pub blank: Taken,
     /// White space around a reply goes (after it was looked at whether there is any text).
     #[serde(default)]
     pub trim: bool,
@@ -79,6 +82,12 @@ pub struct WritingRules {
 }
 
 impl WritingRules {
+    /// True where a reply counts as none.
+    pub fn refuses(&self, text: &str) -> bool {
+        let empty = text.is_empty() || (self.hollow_is_empty && is_hollow(text));
+        (empty && self.empty == Taken::Refused) || (text.trim().is_empty() && self.blank == Taken::Refused)
+    }
+
     /// Output tokens that the model is allowed for a part, with `reserve` tokens of the window set aside.
     pub fn allowance(&self, part: Part, reserve: u64) -> Option<u64> {
         let share = match part {
@@ -242,8 +251,7 @@ impl Parts<'_, '_, '_, '_, '_> {
             }
             Reply::Call(_) if refused(rules.tool_call) => Err("the model called a tool".to_owned()),
             Reply::Text(text) | Reply::CutShort(text) | Reply::Call(text) => {
-                let empty = text.is_empty() || (rules.hollow_is_empty && is_hollow(&text));
-                if empty && refused(rules.empty) {
+                if rules.refuses(&text) {
                     Err("the summary is empty".to_owned())
                 } else if rules.trim {
                     Ok(text.trim().to_owned())

@@ -84,6 +84,7 @@ impl Walk<'_> {
             messages_before: self.entries + (end - self.start) as u64,
             messages_after: context.entries.len() as u64,
             cost: self.cost(end),
+            failed: None,
             context,
             archive: Vec::new(),
             began: 0,

@@ -463,6 +463,12 @@ impl Walk<'_> {
         self.fruitless = if after < before && less { 0 } else { self.fruitless + 1 };
     }
 
+    /// Tells the walk where the tail begins, the message before which the newest compaction was made, and the tokens of the
+    /// pinned request, where that is not what it proposed: the summary failed.
+    pub fn stands(&mut self, tail: usize, since: usize, pinned: u64) {
+        (self.tail, self.since, self.pinned) = (tail, since, pinned);
+    }
+
     /// True when it ended for want of progress, not at the end of the log.
     pub fn stuck(&self) -> bool {
         self.fruitless >= 2
@@ -680,6 +686,15 @@ impl<'a> Planner<'a> {
     /// Messages before which the trigger is looked at, ascending.
     pub fn checkpoints(&self) -> &[usize] {
         &self.ground.checkpoints
+    }
+
+    /// Where the tail begins that stays when the policy gives up on a summary; `None` where it has no rule for that.
+    pub fn dropped_to(&self, from: usize, trigger: usize, amounts: &Amounts) -> Option<usize> {
+        let cut = &self.profile.emergency.as_ref()?.cut;
+        let first = self.ground.entry(from);
+        let marks = self.ground.marks.get(first..self.ground.entry(trigger))?;
+        let place = cut.place(marks, amounts.keep, false).unwrap_or(marks.len());
+        Some(self.ground.message(first + place).map_or(trigger, |at| at.min(trigger)))
     }
 
     /// Tokens of a tail up to message `end` as a request carries it.

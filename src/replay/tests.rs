@@ -3,6 +3,7 @@
 use super::*;
 use crate::score::invariants::{Broken, check};
 use crate::strategy::Strategy;
+use crate::summarize::SummarizeError;
 use crate::summarize::extractive::Extractive;
 use crate::testing::transcript;
 use proptest::prelude::*;
@@ -426,5 +427,147 @@ fn each_system_lists_files_in_its_own_order() {
                 listed.lines().map(|path| path.rsplit('/').next().unwrap_or(path)).collect();
             assert_eq!(names.join(" "), expect, "{name} {strategy}");
         }
+    }
+}
+
+/// Fails as told by the number of the call, from 0; else it is the extractive summarizer.
+struct FailsAt<F>(F, std::sync::atomic::AtomicUsize);
+
+impl<F: Fn(usize) -> Option<Result<String, SummarizeError>> + Sync> Summarizer for FailsAt<F> {
+    fn name(&self) -> &'static str {
+        "fails-at"
+    }
+
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let call = self.1.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+        (self.0)(call).unwrap_or_else(|| Extractive.summarize(request))
+    }
+}
+
+/// Replays a session under a policy at the window that it reaches so many cycles in.
+fn with_cycles(
+    profile: &Profile,
+    cycles: usize,
+    schedule: ScheduleMode,
+    summarizer: &dyn Summarizer,
+    check: impl FnOnce(&Replay, &Planner<'_>),
+) {
+    let session = long_session(120);
+    let tokens = TokenIndex::new(&session, Tokenizer::Heuristic);
+    let effects = effects(&session);
+    let prepared = Prepared::new(&session, &tokens, Tokenizer::Heuristic, &effects);
+    let window = prepared.planner(profile, None).window_for(cycles);
+    with_profile(profile, &session, Strategy::Structured, window, schedule, summarizer, check);
+}
+
+/// A policy without split turns, in which the call of each cycle has its number.
+fn unsplit(name: &str) -> Profile {
+    let text = format!("extends = \"{name}\"\nname = \"{name}-whole\"\n[split]\nsummaries = 1\n");
+    Profile::parse("whole.toml", &text).expect("a profile")
+}
+
+fn down() -> SummarizeError {
+    SummarizeError::Failed("the model is down".to_owned())
+}
+
+#[test]
+fn a_failed_summary_leaves_the_session_as_it_was_where_the_policy_says_so() {
+    for name in ["pi", "pi-0.73", "operator-use", "lis"] {
+        let profile = unsplit(name);
+        for schedule in [ScheduleMode::Locked, ScheduleMode::Free] {
+            let fails = FailsAt(|call| (call == 1).then(|| Err(down())), 0.into());
+            with_cycles(&profile, 4, schedule, &fails, |result, _| {
+                let [first, second, third, ..] = result.cycles.as_slice() else {
+                    panic!("{name}: {} cycles", result.cycles.len())
+                };
+                assert_eq!(first.failed, None);
+                assert_eq!(second.failed.as_deref(), Some("the model is down"), "{name}");
+                // Nothing is written and nothing leaves: what was behind the first cut still is.
+                assert_eq!((second.generated.len(), second.cut.cut), (0, first.cut.cut), "{name}");
+                assert_eq!(second.tokens_after, second.tokens_before, "{name}");
+                assert_eq!(second.context.entries.len() as u64, second.messages_before, "{name}");
+                let summaries = |trace: &CycleTrace| -> Vec<String> {
+                    let texts = trace.context.entries.iter().filter_map(|entry| match entry {
+                        Entry::Summary { text, .. } => Some(text.clone()),
+                        Entry::Kept(_) | Entry::Clipped { .. } => None,
+                    });
+                    texts.collect()
+                };
+                assert_eq!(summaries(second), summaries(first), "{name}");
+                // The next one takes up all that still stands there.
+                assert_eq!((third.failed.as_deref(), third.cut.from), (None, first.cut.cut), "{name}");
+                assert!(third.cut.cut > third.cut.from && third.generated.len() == 1, "{name}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_failed_summary_is_an_emergency_where_the_policy_says_so() {
+    let profile = unsplit("sven");
+    for schedule in [ScheduleMode::Locked, ScheduleMode::Free] {
+        let fails = FailsAt(|call| (call == 0).then(|| Err(down())), 0.into());
+        with_cycles(&profile, 4, schedule, &fails, |result, _| {
+            let [first, second, ..] = result.cycles.as_slice() else { panic!("two cycles") };
+            let [notice] = first.generated.as_slice() else { panic!("{:?}", first.generated) };
+            assert_eq!(
+                (notice.used, notice.fallback.as_deref()),
+                (Strategy::Emergency, Some("the model is down"))
+            );
+            assert!(first.cut.drop && first.failed.is_none());
+            assert!(first.cut.trigger - first.cut.cut <= 6, "{:?}", first.cut);
+            assert!(
+                second.generated.iter().all(|it| it.used == Strategy::Structured),
+                "{:?}",
+                second.generated
+            );
+            assert!(second.cut.from == first.cut.cut);
+        });
+    }
+}
+
+#[test]
+fn a_failed_summary_gives_way_to_the_text_of_truncate_where_the_policy_says_so() {
+    for name in ["opal", "standard"] {
+        let profile = unsplit(name);
+        for answer in [Err(down()), Ok(String::new())] {
+            let fails = FailsAt(|call| (call == 0).then(|| answer.clone()), 0.into());
+            let locked = ScheduleMode::Locked;
+            with_cycles(&profile, 4, locked, &fails, |result, _| {
+                let [first, second, ..] = result.cycles.as_slice() else { panic!("two cycles") };
+                let used = |trace: &CycleTrace| trace.generated.iter().map(|it| it.used).collect::<Vec<_>>();
+                assert_eq!(
+                    (used(first), used(second)),
+                    (vec![Strategy::Truncate], vec![Strategy::Structured])
+                );
+                assert!(first.generated.iter().all(|it| it.fallback.is_some()), "{name}");
+            });
+        }
+    }
+}
+
+#[test]
+fn a_summary_without_a_word_is_one_for_those_who_never_look() {
+    // Those who look for a text take one of white space; pi and Operator-Use do not look at all.
+    for (name, answer, taken) in [
+        ("pi", "", true),
+        ("operator-use", "", true),
+        ("opal", "", false),
+        ("opal", " \n", true),
+        ("sven", "", false),
+        ("sven", " \n", true),
+        ("standard", "", false),
+        ("standard", " \n", false),
+        ("pi+fixes", "", false),
+        ("opal+fixes", " \n", false),
+    ] {
+        let profile = unsplit(name);
+        let says = FailsAt(|_| Some(Ok(answer.to_owned())), 0.into());
+        let locked = ScheduleMode::Locked;
+        with_cycles(&profile, 4, locked, &says, |result, _| {
+            let first = &result.cycles[0];
+            let blank = first.generated.first().is_some_and(|it| it.used == Strategy::Structured);
+            assert_eq!(blank, taken, "{name} {answer:?}: {:?} {:?}", first.generated, first.failed);
+        });
     }
 }

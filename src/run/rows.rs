@@ -192,6 +192,9 @@ impl Scene<'_> {
             fallback_reason: match used {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
                 None if self.frame.strategy == Strategy::None => String::new(),
+                None if let Some(reason) = &trace.failed => {
+                    format!("{reason}; the policy leaves the session as it was")
+                }
                 None if trace.cut.uncut && trace.cut.unfit => {
                     "no message can leave: what has to stay together is larger than the window".to_owned()
                 }
@@ -314,6 +317,7 @@ impl Scene<'_> {
             largest_message: largest.map(|at| at as u64),
             largest_line: largest.and_then(|at| Some(u64::from(self.transcript.messages.get(at)?.line))),
             largest_tokens: largest.map(|at| self.prepared.tokens.range(at..at + 1)),
+            fell_back: trace.failed.is_some() || used.is_some_and(|generated| generated.fallback.is_some()),
             late_trigger: trace.cut.late,
             ..CycleRow::default()
         }

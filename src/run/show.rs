@@ -231,7 +231,9 @@ fn why(
         return "the finished context is compacted again, unchanged".to_owned();
     }
     if trace.cut.cut <= trace.cut.from {
-        return if trace.cut.unfit {
+        return if let Some(reason) = &trace.failed {
+            format!("no summary came ({reason}), and the policy leaves the session as it was")
+        } else if trace.cut.unfit {
             "nothing can leave: what has to stay together is larger than the window".to_owned()
         } else {
             "nothing can leave: by the sizes of the policy all of it may stay".to_owned()

@@ -48,7 +48,7 @@ fn lists() -> FileLists {
     }
 }
 
-/// Runs a strategy over a whole session.
+/// Runs a strategy over a whole session, with a summarizer that does not fail.
 fn run(
     strategy: Strategy,
     roles: &str,
@@ -57,6 +57,17 @@ fn run(
     rules: &TextRules,
     summarizer: &dyn Summarizer,
 ) -> Option<Generated> {
+    attempt(strategy, roles, previous, budget, rules, summarizer).expect("a summary, where one was asked for")
+}
+
+fn attempt(
+    strategy: Strategy,
+    roles: &str,
+    previous: Option<&str>,
+    budget: u64,
+    rules: &TextRules,
+    summarizer: &dyn Summarizer,
+) -> Result<Option<Generated>, Unwritten> {
     let transcript = session(roles);
     let view = SessionView::new(&transcript, crate::tokens::Counter::new(Tokenizer::O200k), Vec::new());
     let lists = lists();
@@ -155,16 +166,22 @@ impl Summarizer for Says {
 }
 
 #[test]
-fn a_summarizer_that_fails_is_replaced_by_truncate() {
+fn a_summary_that_does_not_come_is_told_with_its_reason() {
     let rules = TextRules { truncate_tags: false, ..TextRules::default() };
-    for (says, reason) in [
-        (Ok("  \n".to_owned()), "the summarizer gave no text within 100 tokens"),
-        (Err(SummarizeError::BudgetTooSmall { budget: 7 }), "a budget of 7 tokens holds no summary"),
+    let failed = || "429 too many requests".to_owned();
+    let small = SummarizeError::BudgetTooSmall { budget: 7 };
+    for (says, error, reason) in [
+        (
+            Ok("  \n".to_owned()),
+            Unwritten::Blank("  \n".to_owned(), 100),
+            "the summarizer gave no text within 100 tokens",
+        ),
+        (Err(SummarizeError::Failed(failed())), Unwritten::Failed(failed()), "429 too many requests"),
+        (Err(small.clone()), Unwritten::Nothing(small), "a budget of 7 tokens holds no summary"),
     ] {
-        let generated = run(Strategy::Structured, "UA", None, 100, &rules, &Says(says)).unwrap();
-        assert_eq!(generated.used, Strategy::Truncate);
-        assert_eq!(generated.fallback.as_deref(), Some(reason));
-        assert_eq!(generated.text, "[Compacted 2 messages: 1 assistant, 1 user]");
+        let result = attempt(Strategy::Structured, "UA", None, 100, &rules, &Says(says));
+        assert_eq!(result, Err(error.clone()));
+        assert_eq!(error.to_string(), reason);
     }
 }
 

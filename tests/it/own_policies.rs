@@ -38,7 +38,7 @@ fn examples_replay_and_break_no_pair_when_mended() {
     for (name, text) in examples() {
         let sandbox = Sandbox::new();
         sandbox.file("plain.toml", &text);
-        let fixes = "fixes = [\"safe-cut\", \"carry-summary\", \"false-split\"]\n";
+        let fixes = "fixes = [\"safe-cut\", \"carry-summary\", \"false-split\", \"empty-summary\"]\n";
         sandbox.file("mended.toml", format!("{fixes}{text}"));
         for (profile, mended) in [("plain.toml", false), ("mended.toml", true)] {
             let out = profile.trim_end_matches(".toml");

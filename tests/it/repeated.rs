@@ -438,7 +438,7 @@ fn an_empty_or_failed_summary_never_takes_the_place_of_messages() {
         // It works once, and then no more.
         let fails = Made(|request: &SummaryRequest<'_>| match request.previous {
             None => Ok("The gallery is being tidied.".to_owned()),
-            Some(_) => answer.map(str::to_owned),
+            Some(_) => answer.clone().map(str::to_owned),
         });
         let result = compacted(&transcript, Strategy::Structured, 3, &fails);
         assert_eq!(result.cycles[0].generated[0].used, Strategy::Structured);

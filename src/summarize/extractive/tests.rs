@@ -527,7 +527,7 @@ fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str
                 list_order: None,
                 budget,
             };
-            if let Some(generated) = generate(strategy, &request, &rules, &Extractive) {
+            if let Ok(Some(generated)) = generate(strategy, &request, &rules, &Extractive) {
                 assert!(generated.tokens <= budget);
                 assert_eq!(generated.tokens, Tokenizer::O200k.count(&generated.text));
                 assert!(!generated.text.trim().is_empty());
