@@ -295,9 +295,7 @@ pub fn name_or_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Match
         }
 
         fn visit_str<E: Error>(self, name: &str) -> Result<Matcher, E> {
-            let known = Matcher::NAMES.join(", ");
-            Matcher::named(name)
-                .ok_or_else(|| E::custom(format!("unknown overflow matcher `{name}`; known: {known}")))
+            Matcher::named(name).ok_or_else(|| E::unknown_variant(name, &Matcher::NAMES))
         }
 
         fn visit_map<A: MapAccess<'de>>(self, table: A) -> Result<Matcher, A::Error> {
@@ -507,7 +505,7 @@ mod tests {
         assert!(own.overflow.notices("it is FULL up", None));
         assert_eq!(own.overflow.name, "own");
         let error = toml::from_str::<Holder>("overflow = \"pie\"").unwrap_err().to_string();
-        assert!(error.contains("unknown overflow matcher `pie`; known: opal, pi"), "{error}");
+        assert!(error.contains("unknown variant `pie`, expected one of `opal`, `pi`"), "{error}");
         let error = toml::from_str::<Holder>("[overflow]\nfragment = []").unwrap_err().to_string();
         assert!(error.contains("fragment"), "{error}");
     }

@@ -1,6 +1,7 @@
 //! Embedded profiles, what is refused, and profiles that extend others.
 
 use super::*;
+use crate::estimate::Limit;
 
 fn standard() -> &'static str {
     Profile::text_of("standard").expect("the embedded text")
@@ -47,6 +48,35 @@ fn a_profile_may_extend_another_one() {
     assert!(wrong.contains("line 4") && wrong.contains("did you mean `tokens`?"), "{wrong}");
     let loose = Profile::parse("mine.toml", "extends = \"pie\"").unwrap_err().to_string();
     assert!(loose.contains("did you mean `pi`"), "{loose}");
+}
+
+#[test]
+fn bad_values_are_told_with_their_line_and_what_was_meant() {
+    for (setting, says) in [
+        ("window = -5", "line 3: window"),
+        ("window = 200000.5", "line 3: window"),
+        ("window = \"200k\"", "line 3: window"),
+        ("name = 3", "line 3: name"),
+        ("fixes = [\"safe-cutt\"]", "did you mean `safe-cut`?"),
+        ("overflow = \"opla\"", "did you mean `opal`?"),
+        ("[keep]\ntokens = -5", "line 4: keep"),
+        ("[keep]\ntokns = 5", "did you mean `tokens`?"),
+        ("[summary]\nlayout = \"six-section\"", "line 4: summary.layout"),
+        ("[cut]\nlandings = [\"usr\"]", "line 4: cut.landings"),
+        ("[cut]\nfull = \"reachd\"", "did you mean `reached`?"),
+        ("[trigger]\nlimit = { reserv = 1 }", "did you mean `reserve`?"),
+        ("[trigger]\nlimit = { reserve = 1, share = 0.5 }", "line 4: trigger.limit"),
+        ("[estimate]\nimages = { sizes = 1 }", "line 4: estimate.images"),
+        ("[estimate]\nunits_per_token = 0", "line 4: estimate.units_per_token"),
+        ("[trigger]\n[trigger.limit]\nreserv = 1", "line 5: trigger.limit"),
+        ("[kep]\ntokens = 1", "did you mean `keep`?"),
+    ] {
+        let text = format!("extends = \"pi\"\n# mine\n{setting}\n");
+        let error = Profile::parse("mine.toml", &text).expect_err(setting).to_string();
+        assert!(error.contains("line ") && error.contains(says), "{setting}: {error}");
+    }
+    let unknown = Profile::parse("mine.toml", "# mine\nextends = \"pii\"").unwrap_err().to_string();
+    assert!(unknown.contains("line 2") && unknown.contains("did you mean `pi`?"), "{unknown}");
 }
 
 #[test]
