@@ -8,6 +8,7 @@
 pub mod anthropic;
 pub mod canonical;
 mod dialogue;
+mod logged;
 pub mod openai;
 mod report;
 pub mod same;
@@ -93,6 +94,8 @@ pub struct Compacted {
     pub window: u64,
     /// Name of how the window came about.
     pub window_source: &'static str,
+    /// The session's model is unknown: the default window was taken for its, whether the session fills it or not.
+    pub window_assumed: bool,
     /// Tokens of a request beyond its messages.
     pub overhead: u64,
     /// Limit of what is generated, in tokens.
@@ -199,6 +202,7 @@ pub fn compact(
             }
         },
     };
+    let assumed = source == WindowSource::Default;
     let mut schedule = planner.schedule_to_end(window, limit, messages);
     if !schedule.cuts.iter().any(|cut| cut.cut > cut.from) {
         window = planner.window_for_whole(session);
@@ -243,6 +247,7 @@ pub fn compact(
         compactions: result.cycles.iter().filter(|trace| trace.cut.cut > trace.cut.from).count(),
         window,
         window_source: source.name(),
+        window_assumed: assumed,
         overhead: result.overhead,
         budget,
         tokens_session: session,
@@ -412,11 +417,21 @@ fn session(
     let effects = effects(transcript);
     let stage = Stage::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profile);
     let prepared = Prepared::on(&stage, transcript, &tokens, settings.tokenizer, &effects);
-    let compacted = compact(&prepared, settings, summarizer)?;
-    let report = report::of(transcript, &tokens, &compacted, settings, (label, format));
-    // The log's own records stay as they are; everything else is written anew.
-    let held = (settings.to != Target::Same).then(|| compacted.context.pruned_of(prepared.transcript));
-    Ok((compacted, report, held))
+    let mut compacted = compact(&prepared, settings, summarizer)?;
+    let held = compacted.context.pruned_of(prepared.transcript);
+    let cut = logged::results_cut(transcript, &held, &compacted.context);
+    if settings.to != Target::Same {
+        let report = report::of(transcript, &tokens, &compacted, cut, settings, (label, format));
+        return Ok((compacted, report, Some(held)));
+    }
+    // The log's own records stay as they are.
+    let notes = logged::make(&mut compacted, transcript, &tokens, settings.tokenizer, cut);
+    if compacted.tokens_after >= compacted.tokens_session {
+        return Err(Unchanged::NoGain(compacted.tokens_session, compacted.tokens_after));
+    }
+    let mut report = report::of(transcript, &tokens, &compacted, 0, settings, (label, format));
+    report.notes = notes;
+    Ok((compacted, report, None))
 }
 
 /// File name of a path or label; `stdin.jsonl` for standard input.

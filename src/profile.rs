@@ -22,6 +22,7 @@ use serde::Deserialize;
 mod amounts;
 mod check;
 mod file;
+mod templates;
 
 pub use amounts::{Amounts, MIN_WINDOW};
 pub use file::known;
@@ -109,6 +110,9 @@ pub struct Profile {
     /// Which errors it takes for an overflow: the name of an embedded matcher, or a table.
     #[serde(default = "no_matcher", deserialize_with = "crate::overflow::name_or_table")]
     pub overflow: Matcher,
+    /// It does what its system does, known faults included: no fix may be named. Says nothing of a policy of one's own.
+    #[serde(default)]
+    pub faithful: bool,
     /// Faults of the system that are mended in this profile.
     #[serde(default)]
     pub fixes: Vec<Fix>,
@@ -213,6 +217,8 @@ pub enum When {
 pub struct RefusedRules {
     /// Size of the tail as a share of the window; missing: that of [`Keep`].
     pub keep_share: Option<f64>,
+    /// The tail is no more than this share of what stands in the context.
+    pub context_share: Option<f64>,
     /// Something leaves although all of it might stay by size ([`CutRules::forced`]).
     pub force: bool,
     /// No summary: what leaves by the rules of an emergency is dropped.

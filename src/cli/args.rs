@@ -1,5 +1,6 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
+use super::exit::Failure;
 use crate::export::Target;
 use crate::profile::MIN_WINDOW;
 use crate::replay::{Asked, Mode, ScheduleMode};
@@ -498,7 +499,7 @@ const CYCLES: u16 = 5;
 /// What is compacted beside the trigger.
 #[derive(Debug, Args)]
 pub struct StepArgs {
-    /// Compact by hand before these messages (from 0), with a tail of KEEP tokens, or entries where the policy keeps those.
+    /// Compact by hand before these messages (the first is number 0), with a tail of KEEP tokens, or entries where the policy keeps those.
     /// Without --window or --cycles the window is that of each log's model then
     #[arg(long, value_name = "MESSAGE[:KEEP]", value_delimiter = ',', value_parser = compact_at)]
     pub compact_at: Vec<(usize, Option<u64>)>,
@@ -531,14 +532,24 @@ impl StepArgs {
     }
 
     /// What to do beside the trigger, with windows as they are found or given.
-    pub fn asked(&self, windows: &Windows) -> Asked {
+    ///
+    /// # Errors
+    ///
+    /// Where a message is named twice.
+    pub fn asked(&self, windows: &Windows) -> Result<Asked, Failure> {
+        let mut places: Vec<usize> = self.compact_at.iter().map(|(at, _)| *at).collect();
+        places.sort_unstable();
+        if let Some([at, _]) = places.array_windows().find(|[one, other]| one == other) {
+            let cause = format!("--compact-at names message {at} twice");
+            return Err(Failure::new(cause, "name each message once"));
+        }
         let given = matches!(windows, Windows::Given(_));
         let recorded = match self.recorded {
             RecordedSteps::Auto => given,
             RecordedSteps::Follow => true,
             RecordedSteps::Ignore => false,
         };
-        Asked { recorded, at: self.compact_at.clone() }
+        Ok(Asked { recorded, at: self.compact_at.clone() })
     }
 }
 

@@ -55,7 +55,7 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
             }
             for (_, report) in output.reports {
                 ledger.done += 1;
-                if report.window_source == "default" {
+                if report.window_assumed {
                     ui.complain(&format!("{}: {}", source.label, assumed(&sanitize(&report.model), 1)));
                 }
                 reports.push(report);

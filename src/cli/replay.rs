@@ -43,7 +43,7 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
     }
     let windows = args.steps.windows(distinct(&args.window), args.cycles);
     Ok(RunSettings {
-        asked: args.steps.asked(&windows),
+        asked: args.steps.asked(&windows)?,
         job: Job::Replay,
         profiles,
         strategies,

@@ -63,7 +63,7 @@ fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
     let recorded = args.strategy == Strategy::Recorded;
     let windows = args.steps.windows(args.window.into_iter().collect(), args.cycles);
     Ok(RunSettings {
-        asked: args.steps.asked(&windows),
+        asked: args.steps.asked(&windows)?,
         job: if recorded { Job::Audit } else { Job::Replay },
         profiles: vec![profile(&args.profile)?],
         strategies: vec![args.strategy],

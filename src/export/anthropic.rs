@@ -1,13 +1,10 @@
 //! A context as one request of Anthropic's Messages API: `{"system": ..., "messages": [...]}`, without model and tools.
 
-use super::dialogue::{Dialogue, ID_LENGTH, NAME_LENGTH, Turn, is_name};
+use super::dialogue::{Dialogue, GO_ON, ID_LENGTH, NAME_LENGTH, Turn, is_name};
 use crate::context::Context;
 use crate::transcript::Transcript;
 use rustc_hash::FxHashSet;
 use serde_json::{Map, Value, json};
-
-/// What the user says where a conversation would begin with the model.
-const GO_ON: &str = "(the conversation goes on)";
 
 /// The document, with a remark for everything that the form cannot hold.
 pub fn document(transcript: &Transcript, context: &Context) -> (String, Vec<String>) {

@@ -12,6 +12,9 @@ use serde_json::{Map, Value};
 /// Stands for an image.
 const IMAGE: &str = "[image: its data is not part of this transcript]";
 
+/// What the user says where nobody speaks for the user, or where the model would begin.
+pub(super) const GO_ON: &str = "(the conversation goes on)";
+
 /// In front of a result whose call is not in the context.
 const LATE: &str = "[result of an earlier call]";
 
@@ -71,6 +74,7 @@ pub(super) struct Changed {
     arguments: usize,
     unanswered: usize,
     system: usize,
+    spoken_for: usize,
 }
 
 impl Changed {
@@ -89,6 +93,7 @@ impl Changed {
             (self.arguments, "call", "with arguments that are no JSON object: wrapped as {\"input\": TEXT}"),
             (self.unanswered, "call", "without a result in the log: answered by a placeholder"),
             (self.system, "system message", "moved in front, from inside the conversation"),
+            (self.spoken_for, "text of the user", "put in front: no message of the user is left"),
         ]
         .into_iter()
         .filter(|(count, ..)| *count > 0)
@@ -138,6 +143,11 @@ impl Dialogue {
                 }
             }
             whole.push(message.role, texts, asked, &results, transcript);
+        }
+        // Templates of models, and some APIs, fail where the user says nothing at all.
+        if !whole.turns.iter().any(|turn| matches!(turn, Turn::User(_))) {
+            whole.turns.insert(0, Turn::User(vec![GO_ON.to_owned()]));
+            whole.changed.spoken_for += 1;
         }
         whole
     }

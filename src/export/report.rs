@@ -17,6 +17,7 @@ pub(super) fn of(
     transcript: &Transcript,
     tokens: &TokenIndex,
     compacted: &Compacted,
+    results_cut: usize,
     settings: &CompactSettings,
     place: (&str, &str),
 ) -> CompactReport {
@@ -72,6 +73,7 @@ pub(super) fn of(
         tokenizer: settings.tokenizer.name().to_owned(),
         window: compacted.window,
         window_source: compacted.window_source.to_owned(),
+        window_assumed: compacted.window_assumed,
         model: transcript.model.clone().unwrap_or_default(),
         compactions: compacted.compactions as u64,
         tokens_session: compacted.tokens_session,
@@ -83,6 +85,7 @@ pub(super) fn of(
         messages_kept: kept,
         messages_clipped: clipped,
         messages_dropped: dropped.len() as u64,
+        results_cut: results_cut as u64,
         files: ReportFiles {
             read: compacted.lists.read.clone(),
             modified: compacted.lists.modified.clone(),

@@ -45,6 +45,14 @@ impl Profile {
         if self.window == 0 {
             return Err(Fault::of(&["window"], "window must be at least 1 token"));
         }
+        if self.name.trim().is_empty() {
+            return Err(Fault::of(&["name"], "name is empty: results are written under it"));
+        }
+        if self.faithful && !self.fixes.is_empty() {
+            let reason =
+                "faithful is true and fixes are named: a faithful profile has all faults of its system";
+            return Err(Fault::of(&["fixes", "faithful"], reason));
+        }
         self.trigger.validate().map_err(Fault::told)?;
         self.budget.validate().map_err(Fault::told)?;
         if self.budget.output >= self.window {
@@ -65,6 +73,7 @@ impl Profile {
             ("manual.resume", self.manual.resume),
             ("manual.context_share", self.manual.context_share),
             ("refused.keep_share", self.refused.keep_share),
+            ("refused.context_share", self.refused.context_share),
         ] {
             if let Some(value) = value.filter(|value| !share(*value)) {
                 return Err(Fault::of(&[name], format!("{name} is {value}, must be above 0 and at most 1")));
@@ -186,6 +195,42 @@ impl Profile {
                 amounts.keep, amounts.trigger
             );
             return Err(Fault::of(&[key, "keep", "trigger.limit", "trigger.percent", "window"], reason));
+        }
+        if self.overhead.tokens >= amounts.trigger.min(self.window) {
+            let reason = format!(
+                "overhead.tokens is {}, which reaches the trigger ({} tokens) without any message",
+                self.overhead.tokens,
+                amounts.trigger.min(self.window)
+            );
+            return Err(Fault::of(&["overhead.tokens", "trigger.limit", "window"], reason));
+        }
+        let left = amounts.keep + amounts.budget + self.overhead.tokens;
+        if !entries && left >= amounts.trigger {
+            let reason = format!(
+                "a compaction may leave {left} tokens ({key} {}, a summary of {}, overhead of {}), which reaches the trigger \
+                 ({} tokens): the next request would compact again",
+                amounts.keep, amounts.budget, self.overhead.tokens, amounts.trigger
+            );
+            let keys = [
+                key,
+                "keep",
+                "summary.budget_tokens",
+                "summary.budget_fraction",
+                "overhead.tokens",
+                "window",
+            ];
+            return Err(Fault::of(&keys, reason));
+        }
+        for (key, keep) in
+            [("manual.keep", amounts.manual_keep), ("refused.keep_share", amounts.refused_keep)]
+        {
+            if let Some(keep) = keep.filter(|keep| *keep >= amounts.trigger.min(self.window)) {
+                let reason = format!(
+                    "{key} ({keep} tokens) reaches the trigger ({} tokens): nothing could leave",
+                    amounts.trigger.min(self.window)
+                );
+                return Err(Fault::of(&[key, "trigger.limit", "window"], reason));
+            }
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Profiles as files: the embedded ones, `extends`, and errors that say where they are.
 
 use super::check::Fault;
-use super::{Fix, Profile, ProfileError};
+use super::{Fix, Profile, ProfileError, templates};
 use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
@@ -22,6 +22,9 @@ const NAMED: [(&str, &str); 11] = [
 
 /// Behind the name of a profile: the same with its known faults mended.
 const FIXED: &str = "+fixes";
+
+/// The line by which an embedded profile claims to do what its system does.
+const FAITHFUL: &str = "faithful = true";
 
 /// Most profiles that extend each other.
 const DEPTH: usize = 8;
@@ -57,7 +60,8 @@ impl Profile {
         }
         let own = format!("name = \"{plain}\"");
         let mended = format!("name = \"{name}\"\nfixes = {}", all_fixes());
-        Some(text.replacen(&own, &mended, 1))
+        let lines = text.split_inclusive('\n').filter(|line| !line.starts_with(FAITHFUL));
+        Some(lines.collect::<String>().replacen(&own, &mended, 1))
     }
 
     /// The text of an embedded profile, comments included.
@@ -71,7 +75,7 @@ impl Profile {
         let parsed = Self::parse(plain, Self::text_of(plain)?);
         Some(parsed.map(|mut profile| {
             if fixed {
-                profile.fixes = Fix::ALL.to_vec();
+                (profile.faithful, profile.fixes) = (false, Fix::ALL.to_vec());
                 name.clone_into(&mut profile.name);
             }
             profile
@@ -83,7 +87,7 @@ impl Profile {
     pub fn parse(origin: &str, text: &str) -> Result<Self, ProfileError> {
         let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
         let own: Table = text.parse().map_err(|error: toml::de::Error| fail(plain(&error)))?;
-        let profile: Self = match own.get("extends").cloned() {
+        let (profile, table): (Self, Table) = match own.get("extends").cloned() {
             Some(base) => {
                 let mut own = own;
                 own.remove("extends");
@@ -94,10 +98,11 @@ impl Profile {
                 let told = |error: toml::de::Error| {
                     fail(blamed(&base, &own, text).unwrap_or_else(|| suggested(&plain(&error))))
                 };
-                table.try_into().map_err(told)?
+                (table.clone().try_into().map_err(told)?, table)
             }
-            None => toml::from_str(text).map_err(|error| fail(suggested(&plain(&error))))?,
+            None => (toml::from_str(text).map_err(|error| fail(suggested(&plain(&error))))?, own),
         };
+        templates::check(&table).map_err(|fault| fail(fault.in_text(text)))?;
         profile.validate().map_err(|fault| fail(fault.in_text(text)))?;
         Ok(profile)
     }
@@ -138,6 +143,7 @@ fn based_on(base: &Value, depth: usize) -> Result<Table, String> {
     let mut merged = extended(base, depth - 1)?;
     if fixed {
         merged.insert("fixes".to_owned(), all_fixes());
+        merged.insert("faithful".to_owned(), Value::from(false));
         merged.insert("name".to_owned(), Value::from(name));
     }
     Ok(merged)
@@ -148,7 +154,11 @@ fn is_choice(key: &str) -> bool {
     matches!(key, "limit" | "keep")
 }
 
+/// Puts values on top of others. Whoever names fixes no longer claims to be faithful.
 fn merge(base: &mut Table, own: Table) {
+    if own.contains_key("fixes") && !own.contains_key("faithful") {
+        base.remove("faithful");
+    }
     for (key, value) in own {
         match (base.get_mut(&key), value) {
             (Some(Value::Table(old)), Value::Table(new)) if !is_choice(&key) => {
@@ -165,13 +175,10 @@ fn merge(base: &mut Table, own: Table) {
 pub fn known(name: &str) -> String {
     let (name, fixed) = plain_name(name);
     let mark = if fixed { FIXED } else { "" };
-    let nearest = Profile::names()
-        .map(|known| (strsim::damerau_levenshtein(known, name), known))
-        .min()
-        .filter(|(distance, known)| distance * 2 <= known.len());
+    let nearest = nearest(name, Profile::names());
     let names: Vec<&str> = Profile::names().collect();
     match nearest {
-        Some((_, nearest)) => format!("did you mean `{nearest}{mark}`? Known are {}", names.join(", ")),
+        Some(nearest) => format!("did you mean `{nearest}{mark}`? Known are {}", names.join(", ")),
         None => format!("known are {}", names.join(", ")),
     }
 }
@@ -186,11 +193,16 @@ fn suggested(message: &str) -> String {
     let Some(line) = message.lines().find(unknown) else { return message.to_owned() };
     let mut words = line.split('`').skip(1).step_by(2);
     let Some(wrong) = words.next() else { return message.to_owned() };
-    let nearest = words.map(|known| (strsim::damerau_levenshtein(known, wrong), known)).min();
-    match nearest.filter(|(distance, known)| *distance <= known.len() / 2) {
-        Some((_, known)) => format!("{message}\ndid you mean `{known}`?"),
+    match nearest(wrong, words) {
+        Some(known) => format!("{message}\ndid you mean `{known}`?"),
         None => message.to_owned(),
     }
+}
+
+/// The name that was meant by a wrong one: the nearest, unless it is farther than half its length.
+pub(super) fn nearest<'k>(wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+    let distances = known.map(|known| (strsim::damerau_levenshtein(known, wrong), known));
+    distances.min().filter(|(distance, known)| distance * 2 <= known.len()).map(|(_, known)| known)
 }
 
 /// Why a table with keys of a text on top of those of another profile is none, with the line of the key that is to blame:

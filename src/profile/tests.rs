@@ -80,6 +80,38 @@ fn bad_values_are_told_with_their_line_and_what_was_meant() {
 }
 
 #[test]
+fn names_in_braces_that_nothing_fills_are_refused() {
+    for (setting, says) in [
+        (
+            "[summary_text.split]\nboth = \"{histori} {turn}\"",
+            "line 4: summary_text.split.both holds {histori}, which nothing fills; did you mean {history}?",
+        ),
+        ("[summary_text.split]\nturn_only = \"{trun}\"", "did you mean {turn}?"),
+        ("[summary_text.split]\nboth = \"{history}\"", "has no {turn}: what belongs there would be lost"),
+        ("[summary_text.files]\nread = \"the files\"", "has no {files}"),
+        (
+            "[prompt.calls]\nform = \"{nam}({args})\"",
+            "line 4: prompt.calls.form holds {nam}, which nothing fills; did you mean {name}?",
+        ),
+        (
+            "[events]\nend = \"{foo}\"",
+            "line 4: events.end holds {foo}, which nothing fills. Known are {strategy}",
+        ),
+        ("[prompt.tool]\ncap = { most = 5, notice = \"{lef}\" }", "did you mean {left}?"),
+    ] {
+        let text = format!("extends = \"pi\"\n# mine\n{setting}\n");
+        let error = Profile::parse("mine.toml", &text).expect_err(setting).to_string();
+        assert!(error.contains("line ") && error.contains(says), "{setting}: {error}");
+    }
+    let shape = "extends = \"sven\"\n[[outputs.cap.shapes]]\ntools = [\"x\"]\nkeep = \"head\"\nnotice = \"{liens}\"\n";
+    let error = Profile::parse("mine.toml", shape).unwrap_err().to_string();
+    assert!(error.contains("line 2") && error.contains("did you mean {lines}?"), "{error}");
+    // Other braces are text.
+    let text = "extends = \"pi\"\n[events]\nend = \"{:done, {total}} {}\"\n";
+    assert!(Profile::parse("mine.toml", text).is_ok());
+}
+
+#[test]
 fn amounts_scale_with_the_window_and_the_budget_stays_within_a_quarter() {
     let standard = Profile::standard();
     let amounts = standard.at(64_000, None);

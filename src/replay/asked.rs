@@ -3,7 +3,7 @@
 
 use super::ground::Ground;
 use crate::profile::{Amounts, Profile, When};
-use crate::transcript::{Part, Role, Transcript};
+use crate::transcript::{Message, Part, Role, Transcript};
 
 /// What to do beside the trigger.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -139,10 +139,21 @@ pub fn forced(transcript: &Transcript, profile: &Profile, asked: &Asked) -> Vec<
         let refused = transcript.refusals.iter().filter(|one| profile.overflow.notices(&one.text, None));
         out.extend(refused.map(|one| step(one.before.get(), Cause::Overflow)));
     }
+    // Nobody compacts while tools run: what is asked for inside a batch is done behind its results.
+    for step in out.iter_mut().filter(|step| step.cause != Cause::Reset) {
+        step.at = batch_end(transcript, step.at);
+    }
     out.retain(|step| step.at > 0);
     out.sort_by_key(|step| (step.at, step.cause == Cause::Overflow));
     out.dedup_by_key(|step| step.at);
     out
+}
+
+/// The first place from a message on that is not among the results of a batch.
+fn batch_end(transcript: &Transcript, at: usize) -> usize {
+    let result = |message: &Message| message.parts.iter().any(|part| matches!(part, Part::Result(_)));
+    let behind = transcript.messages.get(at..).unwrap_or_default();
+    at + behind.iter().take_while(|message| result(message)).count()
 }
 
 /// The first place from a message on at which no turn is under way.
@@ -154,7 +165,7 @@ fn turn_end(transcript: &Transcript, at: usize) -> Option<usize> {
 pub(super) fn is_idle(transcript: &Transcript, at: usize) -> bool {
     let before = at.checked_sub(1).and_then(|before| transcript.messages.get(before));
     let calls = |part: &Part| matches!(part, Part::Call(_));
-    let asks = transcript.messages.get(at).is_none_or(crate::transcript::Message::is_user_request);
+    let asks = transcript.messages.get(at).is_none_or(Message::is_user_request);
     asks || before.is_some_and(|it| it.role == Role::Assistant && !it.parts.iter().any(calls))
 }
 
@@ -174,17 +185,21 @@ impl How {
     pub fn of(cause: Cause, step: Option<&Forced>, profile: &Profile, amounts: &Amounts, tail: u64) -> Self {
         let own = Self { keep: None, force: false, drop: false };
         let told = step.and_then(|step| step.keep);
+        let within = |usual: Option<u64>, share: Option<f64>| {
+            let most = share.map(|share| (share * tail as f64) as u64);
+            most.map(|most| usual.unwrap_or(amounts.keep).min(most)).or(usual)
+        };
         match cause {
             Cause::Trigger | Cause::Reset => own,
             Cause::Manual => {
-                let share = profile.manual.context_share.map(|share| (share * tail as f64) as u64);
-                let usual = amounts.manual_keep;
-                let most = share.map(|share| usual.unwrap_or(amounts.keep).min(share));
-                Self { keep: told.or(most).or(usual), ..own }
+                let keep = told.or_else(|| within(amounts.manual_keep, profile.manual.context_share));
+                Self { keep, ..own }
             }
-            Cause::Overflow => {
-                Self { keep: amounts.refused_keep, force: profile.refused.force, drop: profile.refused.drop }
-            }
+            Cause::Overflow => Self {
+                keep: within(amounts.refused_keep, profile.refused.context_share),
+                force: profile.refused.force,
+                drop: profile.refused.drop,
+            },
         }
     }
 }

@@ -76,7 +76,16 @@ pub fn table(reports: &[CompactReport], look: Look<'_>) -> String {
     page.prose(&format!("What left: {}", left.join(", ")));
     let kept: u64 = reports.iter().map(|report| report.messages_kept).sum();
     let clipped: u64 = reports.iter().map(|report| report.messages_clipped).sum();
-    page.prose(&format!("What stayed: {} whole, {} cut short", count(kept, "message"), thousands(clipped)));
+    let results: u64 = reports.iter().map(|report| report.results_cut).sum();
+    let results = match results {
+        0 => String::new(),
+        _ => format!("; {} in them as short as the policy makes them", count(results, "tool result")),
+    };
+    page.prose(&format!(
+        "What stayed: {} whole, {} cut short{results}",
+        count(kept, "message"),
+        thousands(clipped)
+    ));
     notes(&mut page, reports);
     page.text
 }

@@ -40,6 +40,8 @@ pub struct CompactReport {
     /// How the window came about: `given`, `cycles`, `log`, `model-table`, `default`, or `whole` where the session never
     /// fills that one, so that it is compacted as if it just did.
     pub window_source: String,
+    /// The model is unknown or not named: 128,000 tokens were taken for its window, whether the session fills that or not.
+    pub window_assumed: bool,
     /// Model of its last reply that names one.
     pub model: String,
     /// Compactions, the last one at the end of the log.
@@ -62,6 +64,8 @@ pub struct CompactReport {
     pub messages_clipped: u64,
     /// Messages that left.
     pub messages_dropped: u64,
+    /// Tool results in what stayed that the policy cuts short or clears in every request, and that are written so.
+    pub results_cut: u64,
     /// Cumulative file lists, canonical paths.
     pub files: ReportFiles,
     /// What the form that was written cannot hold, or needs and the log does not have: one remark each.

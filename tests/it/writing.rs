@@ -1,9 +1,12 @@
 //! `compactor convert` and `compactor compact`, end to end.
 
+use crate::logs::{agent, long_work, pi, step, user};
 use crate::support::{Ran, Sandbox, fixture};
 use compactor::export::anthropic::check_anthropic;
 use compactor::export::openai::check_openai;
 use compactor::ingest::{Format, ingest};
+use compactor::profile::Profile;
+use compactor::transcript::MessageIdx;
 use serde_json::Value;
 
 const CLAUDE: &str = "claude-code/retry-after-and-scheduler-rename.jsonl";
@@ -163,6 +166,114 @@ fn the_own_record_stands_behind_the_unchanged_log() {
         // Equal logs give equal bytes.
         check_ran(&sandbox.run(&["compact", &log, "--out", "again"]), 0, &[]);
         assert_eq!(std::fs::read(sandbox.path("again").join(file)).expect("a file"), written, "{name}");
+    }
+}
+
+#[test]
+fn a_log_gone_on_with_holds_no_result_without_its_call_under_any_policy() {
+    let mut left_out = 0;
+    for name in [CLAUDE, CODEX, PI] {
+        for policy in Profile::names() {
+            for window in ["2k", "4k", "8k"] {
+                let sandbox = Sandbox::new();
+                let ran =
+                    sandbox.run(&["compact", &fixture(name), "--out", "out", "-p", policy, "-w", window]);
+                let at = format!("{name} {policy} {window}");
+                if ran.code == 2 {
+                    assert!(
+                        ["nothing can leave", "no gain"].iter().any(|why| ran.stderr.contains(why)),
+                        "{at}"
+                    );
+                    continue;
+                }
+                assert_eq!(ran.code, 0, "{at}: {}", ran.stderr);
+                let file = name.rsplit('/').next().expect("a name");
+                let read = ingest(&std::fs::read(sandbox.path("out").join(file)).expect("a file"), file);
+                let session = &read.sessions[0];
+                let newest = session.recorded.last().expect("a compaction");
+                let kept = |at: MessageIdx| newest.kept.contains(&at);
+                let mut links =
+                    session.links.iter().filter(|link| link.result.is_some_and(|it| kept(it.message)));
+                assert!(links.all(|link| kept(link.call.message)), "{at}");
+                let report = json(
+                    &sandbox,
+                    &format!("out/{}.report.json", file.strip_suffix(".jsonl").expect("a log")),
+                );
+                let notes = report["notes"].to_string();
+                left_out += usize::from(notes.contains("of tool results left with the calls"));
+            }
+        }
+    }
+    assert!(left_out > 0, "policies that part calls from results are among these");
+}
+
+#[test]
+fn results_that_the_policy_cuts_are_told_and_counted_as_they_are_written() {
+    let sandbox = Sandbox::new();
+    let mut entries = long_work(60);
+    let output = "a line of the output\n".repeat(4_000);
+    entries.extend(step("big", "bash", &serde_json::json!({"command": "cat all.log"}), &output));
+    entries.extend([agent("Read it.")]);
+    sandbox.file("log.jsonl", pi(&entries));
+    let compacted = |to: &str| {
+        let run = ["compact", "log.jsonl", "--out", to, "--to", to, "-p", "sven", "-w", "40k"];
+        let ran = sandbox.run(&run);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let name = if to == "same" { "log.report.json".to_owned() } else { format!("log.{to}.report.json") };
+        (json(&sandbox, &format!("{to}/{name}")), ran)
+    };
+    let (request, ran) = compacted("openai");
+    assert_eq!(request["results_cut"], 1);
+    assert!(ran.stdout.contains("1 tool result in them as short as the policy makes them"), "{}", ran.stdout);
+    let (log, ran) = compacted("same");
+    assert_eq!(log["results_cut"], 0);
+    assert!(ran.stdout.contains("1 tool result that the policy would cut short or clear"), "{}", ran.stdout);
+    let tokens = |report: &Value| report["tokens_after"].as_u64().expect("a number");
+    assert!(tokens(&log) > tokens(&request) + 10_000, "{log} {request}");
+    // What the log says of itself is what an audit counts.
+    check_ran(&sandbox.run(&["audit", "same", "--out", "audit"]), 0, &[]);
+    let rows = std::fs::read(sandbox.path("audit/cycles.csv")).expect("rows");
+    let mut rows = csv::Reader::from_reader(rows.as_slice());
+    let at =
+        rows.headers().expect("a header").iter().position(|name| name == "tokens_after").expect("a column");
+    let counted: Vec<u64> =
+        rows.records().map(|row| row.expect("a row")[at].parse().expect("a number")).collect();
+    assert_eq!(counted, [tokens(&log)]);
+}
+
+#[test]
+fn a_window_that_is_assumed_is_said_to_be_though_the_session_does_not_fill_it() {
+    let sandbox = Sandbox::new();
+    let mut reply = agent("All done.");
+    reply["message"]["model"] = "foo-bar-9".into();
+    let mut entries = long_work(12);
+    entries.push(reply);
+    sandbox.file("log.jsonl", pi(&entries));
+    let ran = sandbox.run(&["compact", "log.jsonl", "--out", "out"]);
+    check_ran(&ran, 0, &["model `foo-bar-9` is unknown", "128000 tokens is assumed"]);
+    let report = json(&sandbox, "out/log.report.json");
+    assert_eq!((&report["window_source"], &report["window_assumed"]), (&"whole".into(), &true.into()));
+}
+
+#[test]
+fn a_request_holds_a_word_of_the_user_though_all_of_theirs_left() {
+    let sandbox = Sandbox::new();
+    let mut entries = vec![user("Sort the list.")];
+    for n in 0..40 {
+        let output = "word ".repeat(60);
+        entries.extend(step(&format!("c{n}"), "bash", &serde_json::json!({"command": "ls"}), &output));
+        entries.push(agent(&format!("Looked {n} times.")));
+    }
+    sandbox.file("log.jsonl", pi(&entries));
+    for to in ["openai", "anthropic"] {
+        let run =
+            ["compact", "log.jsonl", "--out", to, "--to", to, "-p", "sven", "-s", "emergency", "-w", "8k"];
+        let ran = sandbox.run(&run);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        let request = json(&sandbox, &format!("{to}/log.{to}.json"));
+        let messages = request["messages"].as_array().expect("messages");
+        assert!(messages.iter().any(|message| message["role"] == "user"), "{to}: {request}");
+        assert!(ran.stdout.contains("no message of the user is left"), "{to}: {}", ran.stdout);
     }
 }
 

@@ -140,8 +140,9 @@ fn a_place_is_compacted_with_the_tail_that_is_asked_for() {
 
 #[test]
 fn a_command_within_a_turn_waits_for_its_end_where_the_policy_says_so() {
+    // Message 10 answers the call of message 9: nobody compacts between them.
     let log = session(4, &[]);
-    for (asked, now, late) in [(9, 9, 12), (10, 10, 12), (12, 12, 12), (13, 13, 16), (16, 16, 16)] {
+    for (asked, now, late) in [(9, 9, 12), (10, 11, 12), (12, 12, 12), (13, 13, 16), (16, 16, 16)] {
         let at = |name: &str| {
             let asked = Asked { recorded: false, at: vec![(asked, Some(40))] };
             run(&log, &profile(name), asked, 100_000).cycles.first().map(|trace| trace.cut.trigger)
@@ -294,4 +295,34 @@ fn a_pruned_result_costs_what_stands_behind_it() {
     assert!(uncached(&pruned) > uncached(&plain), "{pruned:?} {plain:?}");
     assert!(pruned.lived.breakpoints[0] < pruned.lived.prefix[0], "{pruned:?}");
     assert_eq!(pruned.lived.prefix, [pruned.cached, pruned.cached]);
+}
+
+#[test]
+fn nobody_compacts_among_the_results_of_a_batch() {
+    let mut log = String::new();
+    for turn in 0..6 {
+        log += &format!("U: please do part {turn} x20\nA{{a{turn},b{turn},c{turn}}}: I look\n");
+        log += &format!("T(a{turn}): one x30\nT(b{turn}): two x30\nT(c{turn}): three x30\nA: done\n");
+    }
+    let session = transcript(&log);
+    let broken = |name: &str, at: usize| -> Vec<(usize, u64)> {
+        let asked = Asked { recorded: false, at: vec![(at, Some(100))] };
+        let replay = run(&session, &profile(name), asked, 100_000);
+        let broken = |trace: &crate::replay::CycleTrace| {
+            let broken = crate::score::invariants::check(
+                &trace.context,
+                &trace.context.serialize(&session),
+                &session,
+                None,
+            );
+            broken.orphan_results + broken.orphan_calls
+        };
+        replay.cycles.iter().map(|trace| (trace.cut.trigger, broken(trace))).collect()
+    };
+    for name in ["pi+fixes", "sven+fixes", "sven-interactive+fixes", "opal+fixes", "standard"] {
+        // Messages 20, 21 and 22 answer the calls of message 19.
+        for (at, expect) in [(19, 19), (20, 23), (21, 23), (22, 23), (23, 23)] {
+            assert_eq!(broken(name, at), [(expect, 0)], "{name} {at}");
+        }
+    }
 }

@@ -67,14 +67,14 @@ fn numbers_are_short_as_they_are_read() {
 
 #[test]
 fn a_start_and_an_end_count_messages() {
-    // 40 messages; of those before the 30th the newest stay, and the summary is one.
-    let (events, replay) = told(&turns(10), &profile("opal"), Strategy::Structured, by_hand(30, 300));
+    // 40 messages; of those before number 31 the newest stay, and the summary is one.
+    let (events, replay) = told(&turns(10), &profile("opal"), Strategy::Structured, by_hand(31, 300));
     let cut = replay.cycles[0].cut.cut;
-    let after = 30 - cut + 1;
-    assert_eq!(texts(&events), ["{:compaction_start, 30}", &format!("{{:compaction_end, 30, {after}}}")]);
+    let after = 31 - cut + 1;
+    assert_eq!(texts(&events), ["{:compaction_start, 31}", &format!("{{:compaction_end, 31, {after}}}")]);
     // Told although nothing could leave.
-    let (events, _) = told(&turns(10), &profile("opal"), Strategy::Structured, by_hand(30, 100_000));
-    assert_eq!(texts(&events), ["{:compaction_start, 30}", "{:compaction_end, 30, 30}"]);
+    let (events, _) = told(&turns(10), &profile("opal"), Strategy::Structured, by_hand(31, 100_000));
+    assert_eq!(texts(&events), ["{:compaction_start, 31}", "{:compaction_end, 31, 31}"]);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn pruning_is_told_once_with_what_went() {
 
 #[test]
 fn a_system_of_which_no_form_is_known_has_ours() {
-    let (events, _) = told(&turns(10), &profile("standard"), Strategy::Truncate, by_hand(30, 300));
+    let (events, _) = told(&turns(10), &profile("standard"), Strategy::Truncate, by_hand(31, 300));
     let [text] = texts(&events)[..] else { panic!("one line: {events:?}") };
-    assert!(text.starts_with("compacted (manual, truncate): 30 -> "), "{text}");
+    assert!(text.starts_with("compacted (manual, truncate): 31 -> "), "{text}");
 }
