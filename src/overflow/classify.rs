@@ -143,7 +143,7 @@ patterns! {
     LOOSE = r" (?:too many tokens |(?:token|tokens|context) limit (?:\w+ )?(?:exceeded|reached)|request too large for (?:this |the )?model )";
     NOUN = r" (?:context (?:window|length|size|limit)|(?:n|num) ctx|max (?:model|seq) len|max position embeddings|max(?:imum)? (?:allowed |model )?(?:input|prompt|sequence|model|context)? ?(?:length|len)|prompt is too long|(?:prompt|input) tokens?) ";
     ANY_SENT = concat!(" ", sent!(), " ");
-    SETTING = r" (?:range of |invalid |value of |value for )?(?:max(?:imum)?|number of) (?:(?:output|completion|new|generated|response) )?tokens? ";
+    SETTING = r" (?:range of |invalid |value of |value for )?(?:max(?:imum)? (?:(?:output|completion|new|generated|response) )?|number of (?:output|completion|new|generated|response) )tokens? ";
     SET_WRONG = concat!(
         "^(?:(?:or|value|values|parameter|setting|you|requested|for|this|model|in|the|request|of|:|=|is|was|set|to|\\d+|max|completion|output|new|tokens?|\\(|\\)) ){0,10}",
         "(?:too (?:large|high|big|small|low)|(?:must|should|has to) (?:not exceed|be (?:<|>|less|more|at |between|within|in |a |positive|greater|smaller|lower|higher|no |\\[))|cannot (?:be|exceed)|can not (?:be|exceed)|exceeds?|invalid|(?:integer )?(?:above|below) (?:the )?(?:maximum|minimum)|> \\d|>=|is not|but the supported range|range|\\[ \\d|larger than|greater than|between)"
