@@ -141,6 +141,10 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
         sink.note(0, code, Severity::Lost, text);
     }
     let (mut sessions, diagnostics, raw) = sink.into_parts();
+    let format = detected.format.filter(|format| *format != Format::Canonical).map(Format::name);
+    for session in &mut sessions {
+        session.format = session.format.take().or_else(|| format.map(str::to_owned));
+    }
     for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
         message.time = message.time.or_else(|| times.get(&message.line).copied());
     }

@@ -23,7 +23,7 @@ pub struct CycleRow {
     pub session: String,
     /// File the session was read from, as given on the command line.
     pub source: String,
-    /// Log format.
+    /// Log format; of a canonical log, that of the log it was converted from.
     pub format: String,
     /// Profile name.
     pub profile: String,

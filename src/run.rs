@@ -242,6 +242,8 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
     let sessions: Vec<SessionOutcome> = sessions
         .par_iter()
         .map(|transcript| {
+            // A canonical log tells where its sessions came from.
+            let format = transcript.format.as_deref().unwrap_or(format);
             let place = Place { source: &source.label, format };
             let rows = || match settings.job {
                 Job::Replay => session(transcript, place, settings, summarizer),
@@ -265,7 +267,7 @@ fn severity(severity: Severity) -> &'static str {
 #[derive(Clone, Copy)]
 struct Place<'a> {
     source: &'a str,
-    format: &'static str,
+    format: &'a str,
 }
 
 /// Rows of a session on which the program itself failed.

@@ -63,6 +63,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
         links,
         recorded: Vec::new(),
         refusals: Vec::new(),
+        format: None,
         model: None,
         context_window: None,
         tool_schema: None,

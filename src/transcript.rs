@@ -302,6 +302,8 @@ pub struct Transcript {
     pub recorded: Vec<Recorded>,
     /// Requests that failed, in order.
     pub refusals: Vec<Refusal>,
+    /// Format of the log that it was first read from, by name, however often it was converted since.
+    pub format: Option<String>,
     /// Model name of the last reply that has one.
     pub model: Option<String>,
     /// Context window the log states, in tokens.

@@ -67,6 +67,7 @@ fn session(notation: &str) -> Transcript {
         links,
         recorded: Vec::new(),
         refusals: Vec::new(),
+        format: None,
         model: None,
         context_window: None,
         tool_schema: None,

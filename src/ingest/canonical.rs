@@ -12,6 +12,7 @@
 //! | session | `record` | `session` |
 //! | | `id` | session id |
 //! | | `sidechain?` | name of the sub-agent whose work this is; without it a conversation with the user |
+//! | | `format?` | format of the log that it was first read from |
 //! | | `model?` | model of the last reply |
 //! | | `context_window?` | window that the log states, in tokens |
 //! | | `tool_schema?` | tool schemas as JSON text |
@@ -120,6 +121,8 @@ pub struct SessionLine<'a> {
     id: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sidechain: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    format: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     model: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -313,6 +316,7 @@ fn session_line(transcript: &Transcript) -> SessionLine<'_> {
             Origin::Main => None,
             Origin::Sidechain(name) => Some(Cow::Borrowed(name)),
         },
+        format: transcript.format.as_deref().map(Cow::Borrowed),
         model: transcript.model.as_deref().map(Cow::Borrowed),
         context_window: transcript.context_window,
         tool_schema: transcript.tool_schema.as_deref().map(Cow::Borrowed),
@@ -510,6 +514,7 @@ impl SessionLine<'static> {
         Self {
             id: Cow::Owned(id),
             sidechain: None,
+            format: None,
             model: None,
             context_window: None,
             tool_schema: None,
@@ -683,6 +688,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         links,
         recorded,
         refusals,
+        format: session.format.map(Cow::into_owned),
         model: session.model.map(Cow::into_owned),
         context_window: session.context_window,
         tool_schema: session.tool_schema.map(Cow::into_owned),
@@ -702,6 +708,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         messages: transcript.messages,
         recorded: transcript.recorded,
         refusals: transcript.refusals,
+        format: transcript.format,
         model: transcript.model,
         context_window: transcript.context_window,
         tool_schema: transcript.tool_schema,

@@ -42,6 +42,8 @@ pub(super) struct Draft {
     pub(super) recorded: Vec<Recorded>,
     /// Requests that failed; positions as in `recorded`.
     pub(super) refusals: Vec<Refusal>,
+    /// See [`Transcript::format`]; what read the log is filled in where this is missing.
+    pub(super) format: Option<String>,
     /// See [`Transcript::model`].
     pub(super) model: Option<String>,
     /// See [`Transcript::context_window`].
@@ -63,6 +65,7 @@ impl Draft {
             messages: Vec::new(),
             recorded: Vec::new(),
             refusals: Vec::new(),
+            format: None,
             model: None,
             context_window: None,
             tool_schema: None,
@@ -122,6 +125,7 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         links,
         recorded,
         refusals,
+        format: draft.format,
         model: draft.model,
         context_window: draft.context_window,
         tool_schema: draft.tool_schema,

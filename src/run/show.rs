@@ -127,7 +127,11 @@ fn cycle(
             (result, Frame::of(&plan, target.planner, summarizer), Some(target))
         } else {
             let window = auto_window(transcript).0;
-            (recorded(prepared, window), Frame::recorded(source.format, window), None)
+            (
+                recorded(prepared, window),
+                Frame::recorded(transcript.format.as_deref().unwrap_or(source.format), window),
+                None,
+            )
         };
     let Some(trace) = number.checked_sub(1).and_then(|at| result.cycles.get(at)) else {
         return Err(result.cycles.len());

@@ -32,6 +32,7 @@ fn session(roles: &str) -> Transcript {
         links: Vec::new(),
         recorded: Vec::new(),
         refusals: Vec::new(),
+        format: None,
         model: None,
         context_window: None,
         tool_schema: None,

@@ -74,6 +74,20 @@ fn a_canonical_log_is_replayed_like_the_one_it_was_made_of() {
 }
 
 #[test]
+fn a_converted_log_is_audited_under_the_name_of_its_agent() {
+    let sandbox = Sandbox::new();
+    let log = fixture("claude-code/retry-after-and-scheduler-rename.jsonl");
+    check_ran(&sandbox.run(&["compact", &log, "--out", "logs"]), 0, &[]);
+    let converted = sandbox.run(&["convert", "logs/retry-after-and-scheduler-rename.jsonl"]);
+    sandbox.file("converted.jsonl", &converted.stdout);
+    let audited = |log: &str| sandbox.run(&["audit", log]).stdout;
+    let heading = |text: &str| text.lines().find(|line| line.contains("claude-code")).map(str::to_owned);
+    let (before, after) = (audited("logs"), audited("converted.jsonl"));
+    assert!(heading(&after).is_some(), "{after}");
+    assert!(!after.contains("canonical:"), "{before}\n{after}");
+}
+
+#[test]
 fn several_logs_go_to_a_directory() {
     let sandbox = Sandbox::new();
     let (one, two) = (fixture(CLAUDE), fixture(PI));

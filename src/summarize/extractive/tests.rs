@@ -89,6 +89,7 @@ impl Session {
             links: self.links,
             recorded: Vec::new(),
             refusals: Vec::new(),
+            format: None,
             model: None,
             context_window: None,
             tool_schema: None,
