@@ -69,7 +69,7 @@ Examples:
 
 The log is compacted as its agent would have been at the window, and once more at its end; a session that never fills the \
 window is compacted once. --to same appends a record of the compaction to a copy of the log, in its own format (Claude \
-Code, Codex, pi). Beside each file NAME.report.json says what left and what the form cannot hold.";
+Code, Codex, pi, canonical). Beside each file NAME.report.json says what left and what the form cannot hold.";
 
 /// Arguments of `compact`.
 #[derive(Debug, Args)]
