@@ -47,9 +47,11 @@ fn names(path: &str) -> Option<(&'static [&'static str], &'static [&'static str]
         }
         "outputs.cap.shapes.notice" => (&["lines", "bytes"], &[]),
         "outputs.prune.cleared" | "outputs.prune.nameless" => (&["name"], &[]),
-        _ if path.ends_with(".cap.notice") => (&["left"], &[]),
-        _ if path.starts_with("prompt.") && path.ends_with(".open") => (&["tool", "label", "LABEL"], &[]),
-        _ => return None,
+        _ => match path.rsplit_once('.') {
+            Some((table, "notice")) if table.ends_with("cap") => (&["left"], &[]),
+            Some((table, "open")) if table.starts_with("prompt.") => (&["tool", "label", "LABEL"], &[]),
+            _ => return None,
+        },
     })
 }
 
