@@ -4,7 +4,6 @@
 use crate::fileops::ToolKind;
 use crate::harness::text::{Unit, fill};
 use crate::harness::{Entry, Outcome, Role};
-use crate::profile::{ProfileError, section};
 use crate::transcript::{Part, PartRef, Transcript};
 use serde::Deserialize;
 use std::borrow::Cow;
@@ -212,11 +211,6 @@ pub struct Trim {
 }
 
 impl OutputRules {
-    /// Reads the rules from one table of a TOML text.
-    pub fn from_toml_section(text: &str, key: &str) -> Result<Self, ProfileError> {
-        section(text, key)
-    }
-
     fn mends(&self, mend: OutputMend) -> bool {
         self.mends.contains(&mend)
     }

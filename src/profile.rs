@@ -26,6 +26,7 @@ mod templates;
 
 pub use amounts::{Amounts, MIN_WINDOW};
 pub use file::known;
+#[cfg(test)]
 pub(crate) use file::section;
 
 /// A policy. Unknown keys are errors that name their line.

@@ -6,7 +6,6 @@
 use crate::harness::json::{JsonStyle, pairs, restyle};
 use crate::harness::text::{Cap, fill};
 use crate::harness::{Block, Call, Entry, Kind, Outcome, Role, Shell};
-use crate::profile::{ProfileError, section};
 use serde::Deserialize;
 use std::borrow::Cow;
 
@@ -195,11 +194,6 @@ pub struct ShellForm {
 }
 
 impl PromptRules {
-    /// Reads the rules from one table of a TOML text.
-    pub fn from_toml_section(text: &str, key: &str) -> Result<Self, ProfileError> {
-        section(text, key)
-    }
-
     /// The form of a role's text.
     fn form(&self, role: Role) -> Option<&Form> {
         match role {

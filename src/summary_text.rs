@@ -2,7 +2,6 @@
 
 use crate::harness::text::fill;
 use crate::harness::{Entry, Role};
-use crate::profile::{ProfileError, section};
 use serde::Deserialize;
 
 /// How those texts read. Nothing is written by default.
@@ -104,11 +103,6 @@ pub struct FilesForm {
 }
 
 impl SummaryText {
-    /// Reads the rules from one table of a TOML text.
-    pub fn from_toml_section(text: &str, key: &str) -> Result<Self, ProfileError> {
-        section(text, key)
-    }
-
     /// The lines of its texts that say something of their own. Headings are none: what stands below them is told by
     /// them.
     pub fn own_lines(&self) -> OwnLines {

@@ -2,10 +2,11 @@
 
 use super::*;
 use crate::harness::{Block, Image};
+use crate::profile::section;
 use crate::testing::part;
 
 fn rules(name: &str) -> OutputRules {
-    OutputRules::from_toml_section(part(name), "outputs").expect("valid rules")
+    section::<OutputRules>(part(name), "outputs").expect("valid rules")
 }
 
 fn sven(tokens: usize) -> OutputRules {

@@ -2,7 +2,6 @@
 
 use super::check::Fault;
 use super::{Fix, Profile, ProfileError, templates};
-use serde::de::DeserializeOwned;
 use toml::{Table, Value};
 
 /// The embedded policies: the default first.
@@ -30,7 +29,8 @@ const FAITHFUL: &str = "faithful = true";
 const DEPTH: usize = 8;
 
 /// Reads one table of a TOML text, and nothing else of it.
-pub(crate) fn section<T: DeserializeOwned>(text: &str, key: &str) -> Result<T, ProfileError> {
+#[cfg(test)]
+pub(crate) fn section<T: serde::de::DeserializeOwned>(text: &str, key: &str) -> Result<T, ProfileError> {
     let fail = |reason: String| ProfileError { name: key.to_owned(), reason };
     let mut tables: toml::Table =
         toml::from_str(text).map_err(|error| fail(error.to_string().trim_end().to_owned()))?;

@@ -1,10 +1,11 @@
 //! Rows of how each system writes a conversation, with words of our own.
 
 use super::*;
+use crate::profile::section;
 use crate::testing::part;
 
 fn rules(name: &str) -> PromptRules {
-    PromptRules::from_toml_section(part(name), "prompt").expect("valid rules")
+    section::<PromptRules>(part(name), "prompt").expect("valid rules")
 }
 
 fn check(name: &str, entries: &[Entry<'_>], expect: &str) {
@@ -340,7 +341,7 @@ fn rules_without_anything_write_nothing() {
 
 #[test]
 fn unknown_keys_and_missing_tables_are_errors() {
-    let error = |text: &str| PromptRules::from_toml_section(text, "prompt").unwrap_err().to_string();
+    let error = |text: &str| section::<PromptRules>(text, "prompt").unwrap_err().to_string();
     assert!(error("[prompt]\nopne = 'x'").contains("opne"));
     assert!(error("[outputs]").contains("no table [prompt]"));
     assert!(error("[prompt").contains("TOML"));

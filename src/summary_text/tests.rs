@@ -2,13 +2,14 @@
 
 use super::*;
 use crate::harness::{Block, Outcome};
+use crate::profile::section;
 use crate::testing::part;
 use std::borrow::Cow;
 
 const NONE: &[&str] = &[];
 
 fn rules(name: &str) -> SummaryText {
-    SummaryText::from_toml_section(part(name), "summary_text").expect("valid rules")
+    section::<SummaryText>(part(name), "summary_text").expect("valid rules")
 }
 
 #[test]

@@ -5,28 +5,29 @@ use super::{Case, Verdict, same};
 use compactor::harness::{Block, Entry, Outcome, Role};
 use compactor::outputs::{Fate, OutputError, OutputMend, OutputRules, Policy, Pruned, Session};
 use compactor::outputs::{cap, keep_from, prune};
+use compactor::profile::Profile;
 use compactor::prompt::{Part, PromptRules, frame, serialize};
 use compactor::summary_text::SummaryText;
 use serde_json::Value;
 
 /// The rules of the systems, by the name of the profile.
 pub(crate) mod parts {
-    use super::{OutputRules, PromptRules, SummaryText};
+    use super::{OutputRules, Profile, PromptRules, SummaryText};
 
-    fn text(profile: &str) -> &'static str {
-        compactor::profile::Profile::text_of(profile).expect("a profile")
+    fn profile(name: &str) -> Profile {
+        Profile::named(name).expect("a profile").expect("a valid one")
     }
 
-    pub(crate) fn prompt(profile: &str) -> PromptRules {
-        PromptRules::from_toml_section(text(profile), "prompt").expect("valid rules")
+    pub(crate) fn prompt(name: &str) -> PromptRules {
+        profile(name).prompt.expect("a table [prompt]")
     }
 
-    pub(crate) fn outputs(profile: &str) -> OutputRules {
-        OutputRules::from_toml_section(text(profile), "outputs").expect("valid rules")
+    pub(crate) fn outputs(name: &str) -> OutputRules {
+        profile(name).outputs
     }
 
-    pub(crate) fn summary_text(profile: &str) -> SummaryText {
-        SummaryText::from_toml_section(text(profile), "summary_text").expect("valid rules")
+    pub(crate) fn summary_text(name: &str) -> SummaryText {
+        profile(name).summary_text
     }
 }
 
