@@ -104,7 +104,7 @@ pub struct CompactArgs {
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub cycles: Option<u16>,
 
-    /// Limit for everything generated, in tokens; default: the profile's
+    /// Limit for everything generated, in tokens, and never more than a quarter of the window; default: the profile's
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub summary_tokens: Option<u64>,
 
@@ -319,7 +319,7 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub steps: StepArgs,
 
-    /// Limit for everything generated, in tokens; default: the profile's
+    /// Limit for everything generated, in tokens, and never more than a quarter of the window; default: the profile's
     #[arg(long, value_name = "TOKENS", value_parser = tokens)]
     pub summary_tokens: Option<u64>,
 

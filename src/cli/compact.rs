@@ -2,7 +2,7 @@
 
 use super::args::CompactArgs;
 use super::exit::{Exit, Failure};
-use super::replay::profile;
+use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
 use crate::discover::discover;
@@ -81,14 +81,15 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 fn settings(args: &CompactArgs) -> Result<CompactSettings, Failure> {
+    let windows = match (args.cycles, args.window) {
+        (Some(cycles), _) => Windows::Cycles(usize::from(cycles)),
+        (None, window) => Windows::Given(vec![window.unwrap_or(WindowChoice::Auto)]),
+    };
     Ok(CompactSettings {
         profile: profile(&args.profile)?,
         strategy: args.strategy,
-        windows: match (args.cycles, args.window) {
-            (Some(cycles), _) => Windows::Cycles(usize::from(cycles)),
-            (None, window) => Windows::Given(vec![window.unwrap_or(WindowChoice::Auto)]),
-        },
-        summary_tokens: args.summary_tokens,
+        summary_tokens: budget(args.summary_tokens, &windows)?,
+        windows,
         tokenizer: args.tokenizer,
         to: args.to.into(),
         session: args.session.clone(),

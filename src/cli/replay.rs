@@ -9,7 +9,7 @@ use crate::profile::{Profile, known};
 use crate::report::text::{sanitize, thousands};
 use crate::report::{events, render};
 use crate::results::RunOutput;
-use crate::run::{Job, RunSettings};
+use crate::run::{Job, RunSettings, WindowChoice, Windows};
 use crate::strategy::Strategy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -47,8 +47,8 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         job: Job::Replay,
         profiles,
         strategies,
+        summary_tokens: budget(args.summary_tokens, &windows)?,
         windows,
-        summary_tokens: args.summary_tokens,
         schedule: args.schedule.into(),
         mode: args.mode.into(),
         tokenizer: args.tokenizer,
@@ -56,6 +56,22 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         log_facts: args.log_facts,
         events: args.events,
     })
+}
+
+/// The budget of a summary, refused where it is larger than a window.
+pub(super) fn budget(tokens: Option<u64>, windows: &Windows) -> Result<Option<u64>, Failure> {
+    let Windows::Given(choices) = windows else { return Ok(tokens) };
+    let least = choices.iter().filter_map(|choice| match choice {
+        WindowChoice::Tokens(window) => Some(*window),
+        WindowChoice::Auto => None,
+    });
+    match (tokens, least.min()) {
+        (Some(tokens), Some(window)) if tokens > window => {
+            let cause = format!("--summary-tokens {tokens} is larger than a window of {window} tokens");
+            Err(Failure::new(cause, "a summary takes a quarter of its window at the most"))
+        }
+        _ => Ok(tokens),
+    }
 }
 
 /// Each value once, in order: a plan that ran twice would count each of its sessions twice.

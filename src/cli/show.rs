@@ -2,7 +2,7 @@
 
 use super::args::{ShowArgs, ShowFormat};
 use super::exit::{Exit, Failure};
-use super::replay::profile;
+use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::problems;
 use crate::discover::{discover, read};
@@ -67,8 +67,8 @@ fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
         job: if recorded { Job::Audit } else { Job::Replay },
         profiles: vec![profile(&args.profile)?],
         strategies: vec![args.strategy],
+        summary_tokens: budget(args.summary_tokens, &windows)?,
         windows,
-        summary_tokens: args.summary_tokens,
         schedule: args.schedule.into(),
         mode: args.mode.into(),
         tokenizer: args.tokenizer,

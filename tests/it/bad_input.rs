@@ -109,6 +109,11 @@ fn usage_mistakes_name_what_would_be_right() {
     check_refused(&["replay", "x", "--window", "8k", "--cycles", "3"], &["--cycles"]);
     check_refused(&["replay", "x", "--log-facts"], &["--out"]);
     check_refused(&["replay", "x", "--cycles", "0"], &["0"]);
+    for verb in [&["replay", "x"][..], &["show", "x"], &["compact", "x", "--out", "o"]] {
+        let arguments = [verb, &["--window", "8k", "--summary-tokens", "9k"]].concat();
+        check_refused(&arguments, &["--summary-tokens 9000 is larger than a window of 8000 tokens"]);
+    }
+    check_refused(&["replay", "x", "--compact-at", "5:1k,9,5:2k"], &["names message 5 twice"]);
 }
 
 #[test]
