@@ -31,7 +31,7 @@ use crate::matching;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
 pub use files::{FileEntry, FileUse, Ledger, UseKind};
 use find::Lookup;
-pub use find::{Found, Match};
+pub use find::{Found, Match, Memory};
 use rustc_hash::FxHashMap;
 
 /// Class of a fact. The order is the order of reports: structural classes first.
@@ -357,6 +357,12 @@ impl FactSet {
     /// be given as the text they hold ([`crate::matching::unescape_json`]).
     pub fn find(&self, text: &str, prefix_end: MessageIdx) -> Found {
         self.lookup.find(text, prefix_end, Some(&self.facts))
+    }
+
+    /// The same as [`Self::find`], for texts that share most of their lines, as the summaries of a session do: a line that an
+    /// earlier text with this memory held is not searched again. A memory is of one session.
+    pub fn find_remembered(&self, text: &str, prefix_end: MessageIdx, memory: &mut Memory) -> Found {
+        self.lookup.find_remembered(text, prefix_end, &self.facts, memory)
     }
 
     /// The part of a message in which a fact is brought up: the first that holds it, else the call that acts on its file.

@@ -6,7 +6,7 @@
 
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
-use crate::matching::index::{Border, Index, Room, Sink};
+use crate::matching::index::{Border, Index, Remembered, Room, Sink};
 use crate::matching::sentence::{self, Heading, Sentence, Stance};
 use crate::matching::{self, Quantity};
 use crate::paths;
@@ -308,6 +308,24 @@ impl Lookup {
         let mut scratch = Scratch::default();
         let mut room = Room::default();
         self.index.search(text, &mut room, &mut Walk::new(self, end, facts, &mut scratch));
+        self.found(&mut scratch, end)
+    }
+
+    /// The same, by what earlier searches with this memory saw.
+    pub(super) fn find_remembered(
+        &self,
+        text: &str,
+        end: MessageIdx,
+        facts: &[Fact],
+        memory: &mut Memory,
+    ) -> Found {
+        let Memory { units, scratch } = memory;
+        self.index.search_remembered(text, units, &mut Walk::new(self, end, Some(facts), scratch));
+        self.found(scratch, end)
+    }
+
+    /// What a search found, of facts born before `end`.
+    fn found(&self, scratch: &mut Scratch, end: MessageIdx) -> Found {
         let mut hits: Vec<(FactId, Match)> = scratch
             .hits
             .drain(..)
@@ -411,6 +429,13 @@ pub(super) struct Scratch {
     checks: Vec<u32>,
     /// Stray paths of the log, see [`Lookup`].
     strays: FxHashMap<u64, MessageIdx>,
+}
+
+/// What searches of texts that share most of their lines know from each other. Of one session only.
+#[derive(Debug, Default)]
+pub struct Memory {
+    units: Remembered,
+    scratch: Scratch,
 }
 
 /// What a unit holds of a sentence, as far as it was told.

@@ -17,6 +17,7 @@
 
 mod candidates;
 mod hash;
+mod remembered;
 mod table;
 mod walk;
 
@@ -28,6 +29,7 @@ use std::num::NonZeroU64;
 use table::Table;
 use walk::{Walk, slash};
 
+pub(crate) use remembered::Remembered;
 pub(crate) use walk::Room;
 
 /// What may not touch a phrase, beyond the word border that always holds.
