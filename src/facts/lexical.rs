@@ -104,7 +104,7 @@ impl Collector {
     pub(super) fn prose(&mut self, text: &str, author: Author, at: MessageIdx) {
         let normal = matching::normalise(text);
         let prose = Prose::new(&normal);
-        for error in errors::in_prose(&normal, author) {
+        for error in errors::in_prose(&normal, &prose.fences, author) {
             self.error(error, author, at);
         }
         for (start, end) in &prose.units {
@@ -596,6 +596,8 @@ fn has_two_words(text: &str) -> bool {
 /// A text without its fenced code and quoted lines.
 struct Prose {
     units: Vec<(usize, usize)>,
+    /// Its fenced code.
+    fences: Vec<(usize, usize)>,
 }
 
 impl Prose {
@@ -617,7 +619,7 @@ impl Prose {
             }
             units.push((start, end));
         }
-        Self { units }
+        Self { units, fences }
     }
 }
 

@@ -295,9 +295,11 @@ fn reversals(drafts: &mut [Draft]) {
         if class == FactClass::Request {
             continue;
         }
+        // Words are in lower case however they are written; beyond ASCII, that may be another word.
+        let whole = change.is_none() && lower.is_ascii();
         let chosen = change.map_or(lower, |change| change.chosen);
         let (amounts, rejected) = (numbers(&chosen), new.words);
-        let chosen = sentence::analyse(&chosen).words;
+        let chosen = if whole { sentence.words.clone() } else { sentence::analyse(&chosen).words };
         let constraint = class == FactClass::Constraint;
         board.add(Standing { index, sentence, chosen, rejected, amounts, constraint });
     }
