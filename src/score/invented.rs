@@ -16,8 +16,8 @@ pub struct Occurrences<'a> {
     transcript: &'a Transcript,
     /// Every end of every ledger path, with the message that first touched it.
     paths: FxHashMap<&'a str, MessageIdx>,
-    /// Per message, does it hold a backslash?
-    backslashes: Vec<bool>,
+    /// Per message, does it hold a backslash? Told when a token is first looked for.
+    backslashes: OnceCell<Vec<bool>>,
     /// The lines looked at so far.
     known: RefCell<Known>,
 }
@@ -58,10 +58,15 @@ impl<'a> Occurrences<'a> {
                 }
             }
         }
-        let backslash = |part: &Part| texts(part).into_iter().any(|text| text.contains('\\'));
-        let backslashes =
-            transcript.messages.iter().map(|message| message.parts.iter().any(backslash)).collect();
-        Self { transcript, paths, backslashes, known: RefCell::default() }
+        Self { transcript, paths, backslashes: OnceCell::new(), known: RefCell::default() }
+    }
+
+    fn backslashes(&self) -> &[bool] {
+        let holds = |text: &str| memchr::memchr(b'\\', text.as_bytes()).is_some();
+        let messages = || self.transcript.messages.iter();
+        self.backslashes.get_or_init(|| {
+            messages().map(|message| message.parts.iter().flat_map(texts).any(holds)).collect()
+        })
     }
 
     /// How many distinct tokens of a generated text are invented.
@@ -140,7 +145,7 @@ impl<'a> Occurrences<'a> {
         }
         let finders: Vec<memmem::Finder<'_>> =
             forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
-        let mut messages = self.transcript.messages.iter().zip(&self.backslashes);
+        let mut messages = self.transcript.messages.iter().zip(self.backslashes());
         let found = messages.position(|(message, backslash)| {
             let finders = finders.get(..if *backslash { finders.len() } else { 1 }).unwrap_or_default();
             let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
