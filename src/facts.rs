@@ -28,11 +28,13 @@ mod supersede;
 
 use crate::fileops::{CallEffect, TodoState, ToolKind};
 use crate::matching;
+use crate::matching::sentence::Sentence;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
 pub use files::{FileEntry, FileUse, Ledger, UseKind};
 use find::Lookup;
 pub use find::{Found, Match, Memory};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Class of a fact. The order is the order of reports: structural classes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -219,8 +221,8 @@ pub(crate) enum Form {
     Atom { surfaces: Vec<String>, border: matching::index::Border, label: Option<String> },
     /// By a number, bound to a key where there is one.
     Value { key: Option<String>, number: matching::Quantity },
-    /// As a sentence.
-    Sentence,
+    /// As a sentence, which is taken apart when it is first compared with others.
+    Sentence(Option<Arc<Sentence>>),
     /// By the head of a command, with its outcome in the same unit.
     Check { head: String },
 }

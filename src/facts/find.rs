@@ -14,7 +14,7 @@ use crate::transcript::{MessageIdx, Outcome, Transcript};
 use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::LazyCell;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 mod leads;
 #[cfg(test)]
@@ -123,7 +123,7 @@ struct Use {
 #[derive(Debug)]
 struct SentenceNeedle {
     fact: u32,
-    sentence: Sentence,
+    sentence: Arc<Sentence>,
     /// Numbers of its words in the index.
     words: Vec<u32>,
     todo: bool,
@@ -206,7 +206,7 @@ impl Lookup {
                     let list = lookup.quantities.entry((number.number.clone(), number.unit)).or_default();
                     list.push((id, number.raw.clone(), number.raw_unit.clone()));
                 }
-                Form::Sentence => lookup.add_sentence(id, fact),
+                Form::Sentence(read) => lookup.add_sentence(id, fact, read.clone()),
                 Form::Check { head } => {
                     let next = lookup.checks.len() as u32;
                     let slot = *checks.entry(head).or_insert(next);
@@ -247,8 +247,8 @@ impl Lookup {
         self.needles.push(needle);
     }
 
-    fn add_sentence(&mut self, fact: u32, source: &Fact) {
-        let sentence = sentence::analyse(&source.value);
+    fn add_sentence(&mut self, fact: u32, source: &Fact, read: Option<Arc<Sentence>>) {
+        let sentence = read.unwrap_or_else(|| Arc::new(sentence::analyse(&source.value)));
         let number = self.sentences.len() as u32;
         let words = sentence.words.iter().map(|word| self.index.add_word(word)).collect();
         for (slot, entity) in sentence.entities.iter().enumerate() {

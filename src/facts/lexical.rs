@@ -427,7 +427,7 @@ impl Collector {
     fn sentence(&mut self, class: FactClass, sentence: &str, author: Author, at: MessageIdx) {
         let value = collapse(sentence);
         let thin = too_thin(&value);
-        self.add(class, value, author, at, thin, Form::Sentence);
+        self.add(class, value, author, at, thin, Form::Sentence(None));
     }
 
     fn request(&mut self, sentence: &str, at: MessageIdx) {
@@ -435,7 +435,7 @@ impl Collector {
         let thin = too_thin(&value);
         // The same words again are a new request.
         self.known.remove(&(FactClass::Request, value.clone()));
-        self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence);
+        self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence(None));
         self.request_at = Some(at);
     }
 }
