@@ -28,11 +28,13 @@ mod supersede;
 
 use crate::fileops::{CallEffect, TodoState, ToolKind};
 use crate::matching;
+use crate::matching::sentence::Sentence;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, PartRef, Role, ToolResult, Transcript};
 pub use files::{FileEntry, FileUse, Ledger, UseKind};
 use find::Lookup;
-pub use find::{Found, Match};
+pub use find::{Found, Match, Memory};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Class of a fact. The order is the order of reports: structural classes first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -219,8 +221,8 @@ pub(crate) enum Form {
     Atom { surfaces: Vec<String>, border: matching::index::Border, label: Option<String> },
     /// By a number, bound to a key where there is one.
     Value { key: Option<String>, number: matching::Quantity },
-    /// As a sentence.
-    Sentence,
+    /// As a sentence, which is taken apart when it is first compared with others.
+    Sentence(Option<Arc<Sentence>>),
     /// By the head of a command, with its outcome in the same unit.
     Check { head: String },
 }
@@ -357,6 +359,12 @@ impl FactSet {
     /// be given as the text they hold ([`crate::matching::unescape_json`]).
     pub fn find(&self, text: &str, prefix_end: MessageIdx) -> Found {
         self.lookup.find(text, prefix_end, Some(&self.facts))
+    }
+
+    /// The same as [`Self::find`], for texts that share most of their lines, as the summaries of a session do: a line that an
+    /// earlier text with this memory held is not searched again. A memory is of one session.
+    pub fn find_remembered(&self, text: &str, prefix_end: MessageIdx, memory: &mut Memory) -> Found {
+        self.lookup.find_remembered(text, prefix_end, &self.facts, memory)
     }
 
     /// The part of a message in which a fact is brought up: the first that holds it, else the call that acts on its file.

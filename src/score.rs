@@ -5,10 +5,11 @@
 //! the fact stands: in a kept message (a mention), in what is left of a clipped one, in the generated text, or nowhere.
 
 use crate::context::{Block, Context, Entry, Sent};
-use crate::facts::{Fact, FactClass, FactId, FactSet, Match, State};
+use crate::facts::{Fact, FactClass, FactId, FactSet, Match, Memory, State};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
 use rustc_hash::FxHashSet;
+use std::cell::RefCell;
 
 pub mod afterwards;
 pub mod invariants;
@@ -175,6 +176,8 @@ pub struct Scorer<'a> {
     facts: &'a FactSet,
     occurrences: Occurrences<'a>,
     words: UserWords<'a>,
+    /// What was found in the texts scored so far.
+    memory: RefCell<Memory>,
 }
 
 /// What is scored: one cycle of one strategy.
@@ -206,19 +209,21 @@ impl<'a> Scorer<'a> {
     /// Prepares scoring of a session.
     pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
         let (occurrences, words) = (Occurrences::new(transcript, facts), UserWords::new(transcript));
-        Self { transcript, facts, occurrences, words }
+        Self { transcript, facts, occurrences, words, memory: RefCell::default() }
     }
 
     /// Scores one cycle. Cost: the generated text, the live facts and their mentions before the cycle.
     pub fn score(&self, cycle: &Cycle<'_>) -> CycleScore {
         let generated = generated_text(cycle.context);
-        let in_summary = self.facts.find(&generated, cycle.prefix_end);
+        let find =
+            |text: &str| self.facts.find_remembered(text, cycle.prefix_end, &mut self.memory.borrow_mut());
+        let in_summary = find(&generated);
         let kept = kept_messages(cycle, self.transcript);
         let serialized = cycle.context.serialize(cycle.held);
         let clipped = clipped_text(cycle.context, &kept, &serialized);
         let archive = cycle.archive.join("\n\n");
-        let archived = (!archive.is_empty()).then(|| self.facts.find(&archive, cycle.prefix_end));
-        let in_clipped = (!clipped.is_empty()).then(|| self.facts.find(&clipped, cycle.prefix_end));
+        let archived = (!archive.is_empty()).then(|| find(&archive));
+        let in_clipped = (!clipped.is_empty()).then(|| find(&clipped));
         let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
         let mut score = CycleScore::default();

@@ -682,7 +682,7 @@ impl Todos {
                 None => {
                     let mut fact = new_fact(FactClass::Todo, text.clone(), step);
                     fact.unadjudicable = super::lexical::too_thin(&text);
-                    drafts.push(Draft { fact, form: Form::Sentence });
+                    drafts.push(Draft { fact, form: Form::Sentence(None) });
                     self.by_text.insert(text, drafts.len() - 1);
                     drafts.len() - 1
                 }

@@ -6,7 +6,7 @@
 
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
-use crate::matching::index::{Border, Index, Room, Sink};
+use crate::matching::index::{Border, Index, Remembered, Room, Sink};
 use crate::matching::sentence::{self, Heading, Sentence, Stance};
 use crate::matching::{self, Quantity};
 use crate::paths;
@@ -14,7 +14,7 @@ use crate::transcript::{MessageIdx, Outcome, Transcript};
 use aho_corasick::AhoCorasick;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::LazyCell;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 mod leads;
 #[cfg(test)]
@@ -123,7 +123,7 @@ struct Use {
 #[derive(Debug)]
 struct SentenceNeedle {
     fact: u32,
-    sentence: Sentence,
+    sentence: Arc<Sentence>,
     /// Numbers of its words in the index.
     words: Vec<u32>,
     todo: bool,
@@ -206,7 +206,7 @@ impl Lookup {
                     let list = lookup.quantities.entry((number.number.clone(), number.unit)).or_default();
                     list.push((id, number.raw.clone(), number.raw_unit.clone()));
                 }
-                Form::Sentence => lookup.add_sentence(id, fact),
+                Form::Sentence(read) => lookup.add_sentence(id, fact, read.clone()),
                 Form::Check { head } => {
                     let next = lookup.checks.len() as u32;
                     let slot = *checks.entry(head).or_insert(next);
@@ -247,8 +247,8 @@ impl Lookup {
         self.needles.push(needle);
     }
 
-    fn add_sentence(&mut self, fact: u32, source: &Fact) {
-        let sentence = sentence::analyse(&source.value);
+    fn add_sentence(&mut self, fact: u32, source: &Fact, read: Option<Arc<Sentence>>) {
+        let sentence = read.unwrap_or_else(|| Arc::new(sentence::analyse(&source.value)));
         let number = self.sentences.len() as u32;
         let words = sentence.words.iter().map(|word| self.index.add_word(word)).collect();
         for (slot, entity) in sentence.entities.iter().enumerate() {
@@ -308,6 +308,24 @@ impl Lookup {
         let mut scratch = Scratch::default();
         let mut room = Room::default();
         self.index.search(text, &mut room, &mut Walk::new(self, end, facts, &mut scratch));
+        self.found(&mut scratch, end)
+    }
+
+    /// The same, by what earlier searches with this memory saw.
+    pub(super) fn find_remembered(
+        &self,
+        text: &str,
+        end: MessageIdx,
+        facts: &[Fact],
+        memory: &mut Memory,
+    ) -> Found {
+        let Memory { units, scratch } = memory;
+        self.index.search_remembered(text, units, &mut Walk::new(self, end, Some(facts), scratch));
+        self.found(scratch, end)
+    }
+
+    /// What a search found, of facts born before `end`.
+    fn found(&self, scratch: &mut Scratch, end: MessageIdx) -> Found {
         let mut hits: Vec<(FactId, Match)> = scratch
             .hits
             .drain(..)
@@ -411,6 +429,13 @@ pub(super) struct Scratch {
     checks: Vec<u32>,
     /// Stray paths of the log, see [`Lookup`].
     strays: FxHashMap<u64, MessageIdx>,
+}
+
+/// What searches of texts that share most of their lines know from each other. Of one session only.
+#[derive(Debug, Default)]
+pub struct Memory {
+    units: Remembered,
+    scratch: Scratch,
 }
 
 /// What a unit holds of a sentence, as far as it was told.

@@ -104,7 +104,7 @@ impl Collector {
     pub(super) fn prose(&mut self, text: &str, author: Author, at: MessageIdx) {
         let normal = matching::normalise(text);
         let prose = Prose::new(&normal);
-        for error in errors::in_prose(&normal, author) {
+        for error in errors::in_prose(&normal, &prose.fences, author) {
             self.error(error, author, at);
         }
         for (start, end) in &prose.units {
@@ -427,7 +427,7 @@ impl Collector {
     fn sentence(&mut self, class: FactClass, sentence: &str, author: Author, at: MessageIdx) {
         let value = collapse(sentence);
         let thin = too_thin(&value);
-        self.add(class, value, author, at, thin, Form::Sentence);
+        self.add(class, value, author, at, thin, Form::Sentence(None));
     }
 
     fn request(&mut self, sentence: &str, at: MessageIdx) {
@@ -435,7 +435,7 @@ impl Collector {
         let thin = too_thin(&value);
         // The same words again are a new request.
         self.known.remove(&(FactClass::Request, value.clone()));
-        self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence);
+        self.request = self.add(FactClass::Request, value, Author::User, at, thin, Form::Sentence(None));
         self.request_at = Some(at);
     }
 }
@@ -596,6 +596,8 @@ fn has_two_words(text: &str) -> bool {
 /// A text without its fenced code and quoted lines.
 struct Prose {
     units: Vec<(usize, usize)>,
+    /// Its fenced code.
+    fences: Vec<(usize, usize)>,
 }
 
 impl Prose {
@@ -617,7 +619,7 @@ impl Prose {
             }
             units.push((start, end));
         }
-        Self { units }
+        Self { units, fences }
     }
 }
 

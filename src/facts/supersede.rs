@@ -15,6 +15,7 @@ use super::{Draft, FactClass, FactId, Form, lexical::sentences};
 use crate::matching::sentence::{self, Sentence};
 use crate::matching::{self, Quantity};
 use rustc_hash::FxHashMap;
+use std::sync::Arc;
 
 /// Dates the end of every fact that is replaced. The drafts are in order of birth.
 pub(super) fn apply(drafts: &mut [Draft]) {
@@ -219,7 +220,7 @@ const TURNS: &[&str] = &[
 /// A sentence that may be taken back.
 struct Standing {
     index: usize,
-    sentence: Sentence,
+    sentence: Arc<Sentence>,
     /// Words and numbers of what it chooses.
     chosen: Vec<String>,
     rejected: Vec<String>,
@@ -272,7 +273,7 @@ fn reversals(drafts: &mut [Draft]) {
             continue;
         }
         let lower = fact.value.to_lowercase();
-        let sentence = sentence::analyse(&fact.value);
+        let sentence = Arc::new(sentence::analyse(&fact.value));
         let change = contrast(&fact.value);
         let here = fact.birth;
         let new = Newer {
@@ -283,6 +284,9 @@ fn reversals(drafts: &mut [Draft]) {
             decides: class == FactClass::Decision,
             sentence: &sentence,
         };
+        if let Form::Sentence(read) = &mut drafts[index].form {
+            *read = Some(Arc::clone(&sentence));
+        }
         if new.turn || new.lifting || change.is_some() {
             for (place, count) in board.sharing(&sentence.words, &new.numbers) {
                 let Some(old) = board.standing.get(place) else { continue };
@@ -295,9 +299,11 @@ fn reversals(drafts: &mut [Draft]) {
         if class == FactClass::Request {
             continue;
         }
+        // Words are in lower case however they are written; beyond ASCII, that may be another word.
+        let whole = change.is_none() && lower.is_ascii();
         let chosen = change.map_or(lower, |change| change.chosen);
         let (amounts, rejected) = (numbers(&chosen), new.words);
-        let chosen = sentence::analyse(&chosen).words;
+        let chosen = if whole { sentence.words.clone() } else { sentence::analyse(&chosen).words };
         let constraint = class == FactClass::Constraint;
         board.add(Standing { index, sentence, chosen, rejected, amounts, constraint });
     }

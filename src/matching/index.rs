@@ -17,17 +17,19 @@
 
 mod candidates;
 mod hash;
+mod remembered;
 mod table;
 mod walk;
 
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units};
 use candidates::Looks;
-use hash::{hash_path, hash_word, short};
+use hash::{CHUNK, hash_path, hash_word, opening, short};
 use rustc_hash::FxHashMap;
 use std::num::NonZeroU64;
 use table::Table;
 use walk::{Walk, slash};
 
+pub(crate) use remembered::Remembered;
 pub(crate) use walk::Room;
 
 /// What may not touch a phrase, beyond the word border that always holds.
@@ -50,6 +52,16 @@ struct Terminal {
     border: Border,
 }
 
+/// A word as phrases spell it.
+#[derive(Debug)]
+struct Spelling {
+    text: Box<str>,
+    /// The same, see [`opening`].
+    opening: u64,
+    /// Its token.
+    id: u32,
+}
+
 #[derive(Debug, Default)]
 struct Entry {
     /// Word in lower case (ASCII fold).
@@ -58,8 +70,8 @@ struct Entry {
     short: Option<NonZeroU64>,
     /// Next entry with the same hash, plus one.
     next: u32,
-    /// Exact spellings with their token ids.
-    exact: Vec<(Box<str>, u32)>,
+    /// Exact spellings.
+    exact: Vec<Spelling>,
     /// Number of sentences that hold the word.
     sentences: u32,
     /// Of those, the ones that cannot stand in part without one of a few words, and this is one: see
@@ -67,6 +79,19 @@ struct Entry {
     hints: Vec<u32>,
     /// Likewise, the ones that cannot stand whole.
     triggers: Vec<u32>,
+}
+
+impl Entry {
+    /// The token of a word of this entry, spelled as it stands. All spellings are equally long.
+    #[inline]
+    fn spelled(&self, bytes: &[u8], start: usize, end: usize) -> Option<u32> {
+        let first = opening(bytes, start, end);
+        let is_it = |spelling: &&Spelling| {
+            spelling.opening == first
+                && (end - start <= CHUNK || bytes.get(start..end) == Some(spelling.text.as_bytes()))
+        };
+        self.exact.iter().find(is_it).map(|spelling| spelling.id)
+    }
 }
 
 /// Tells of most hashes that they were never added; what was added, it always lets through.
@@ -329,10 +354,14 @@ impl Index {
         let at = self.entry(&word.to_ascii_lowercase());
         let id = self.roots.len() as u32;
         let Some(entry) = self.entries.get_mut(at) else { return NONE };
-        if let Some((_, known)) = entry.exact.iter().find(|(text, _)| **text == *word) {
-            return *known;
+        if let Some(known) = entry.spelled(word.as_bytes(), 0, word.len()) {
+            return known;
         }
-        entry.exact.push((word.into(), id));
+        entry.exact.push(Spelling {
+            text: word.into(),
+            opening: opening(word.as_bytes(), 0, word.len()),
+            id,
+        });
         self.roots.push(NONE);
         self.onward.push(0);
         id

@@ -7,8 +7,8 @@
 use crate::facts::FactSet;
 use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
-use rustc_hash::{FxHashMap, FxHashSet};
-use std::cell::RefCell;
+use rustc_hash::FxHashMap;
+use std::cell::{OnceCell, RefCell};
 
 /// First occurrence of tokens in a session.
 #[derive(Debug)]
@@ -16,12 +16,21 @@ pub struct Occurrences<'a> {
     transcript: &'a Transcript,
     /// Every end of every ledger path, with the message that first touched it.
     paths: FxHashMap<&'a str, MessageIdx>,
-    /// Per message, does it hold a backslash?
-    backslashes: Vec<bool>,
-    /// Tokens looked up so far: the first message that holds them.
-    known: RefCell<FxHashMap<Box<str>, Option<MessageIdx>>>,
-    /// The tokens of the lines looked at so far.
-    lines: RefCell<FxHashMap<Box<str>, Box<[Token]>>>,
+    /// Per message, does it hold a backslash? Told when a token is first looked for.
+    backslashes: OnceCell<Vec<bool>>,
+    /// The lines looked at so far.
+    known: RefCell<Known>,
+}
+
+/// Lines of generated texts, and what they name.
+#[derive(Debug, Default)]
+struct Known {
+    /// Per line, the numbers of its tokens.
+    lines: FxHashMap<Box<str>, Box<[u32]>>,
+    /// Numbers of tokens.
+    numbers: FxHashMap<Box<str>, u32>,
+    /// By number.
+    tokens: Vec<Token>,
 }
 
 /// A token of a line.
@@ -30,6 +39,8 @@ struct Token {
     text: Box<str>,
     /// The message that first touched a file with this end.
     path: Option<MessageIdx>,
+    /// The first message that holds it verbatim, looked for where the path does not tell.
+    first: OnceCell<Option<MessageIdx>>,
 }
 
 impl<'a> Occurrences<'a> {
@@ -47,10 +58,15 @@ impl<'a> Occurrences<'a> {
                 }
             }
         }
-        let backslash = |part: &Part| texts(part).into_iter().any(|text| text.contains('\\'));
-        let backslashes =
-            transcript.messages.iter().map(|message| message.parts.iter().any(backslash)).collect();
-        Self { transcript, paths, backslashes, known: RefCell::default(), lines: RefCell::default() }
+        Self { transcript, paths, backslashes: OnceCell::new(), known: RefCell::default() }
+    }
+
+    fn backslashes(&self) -> &[bool] {
+        let holds = |text: &str| memchr::memchr(b'\\', text.as_bytes()).is_some();
+        let messages = || self.transcript.messages.iter();
+        self.backslashes.get_or_init(|| {
+            messages().map(|message| message.parts.iter().flat_map(texts).any(holds)).collect()
+        })
     }
 
     /// How many distinct tokens of a generated text are invented.
@@ -61,26 +77,40 @@ impl<'a> Occurrences<'a> {
     /// These tokens, sorted.
     pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
         self.unknown(text, prefix_end, |unknown| {
-            let mut items: Vec<String> = unknown.into_iter().map(str::to_owned).collect();
+            let mut items: Vec<String> = unknown.iter().map(|token| token.text.to_string()).collect();
             items.sort_unstable();
             items
         })
     }
 
-    fn unknown<R>(&self, text: &str, prefix_end: MessageIdx, take: impl FnOnce(FxHashSet<&str>) -> R) -> R {
-        let mut lines = self.lines.borrow_mut();
+    /// The distinct tokens of a text that stand nowhere before `prefix_end`.
+    fn unknown<R>(&self, text: &str, prefix_end: MessageIdx, take: impl FnOnce(&[&Token]) -> R) -> R {
+        let Known { lines, numbers, tokens } = &mut *self.known.borrow_mut();
+        let mut unknown: Vec<u32> = Vec::new();
         for line in text.lines() {
-            if !lines.contains_key(line) {
-                lines.insert(line.into(), self.tokens(line));
-            }
+            let of_line = if let Some(of_line) = lines.get(line) {
+                of_line
+            } else {
+                let of_line = self.tokens(line, numbers, tokens);
+                lines.entry(line.into()).or_insert(of_line)
+            };
+            unknown.extend(of_line.iter().filter(|number| {
+                tokens.get(**number as usize).is_some_and(|token| !self.occurs(token, prefix_end))
+            }));
         }
-        let tokens = text.lines().filter_map(|line| lines.get(line)).flatten();
-        let unknown = tokens.filter(|token| !self.occurs(token, prefix_end)).map(|token| &*token.text);
-        take(unknown.collect())
+        unknown.sort_unstable();
+        unknown.dedup();
+        let unknown: Vec<&Token> = unknown.iter().filter_map(|number| tokens.get(*number as usize)).collect();
+        take(&unknown)
     }
 
     /// The tokens of a line that may be unknown.
-    fn tokens(&self, line: &str) -> Box<[Token]> {
+    fn tokens(
+        &self,
+        line: &str,
+        numbers: &mut FxHashMap<Box<str>, u32>,
+        tokens: &mut Vec<Token>,
+    ) -> Box<[u32]> {
         let mut candidates: Vec<&str> = Vec::new();
         take_candidates(line, &mut candidates);
         // Harnesses tell where the log itself lies.
@@ -88,21 +118,22 @@ impl<'a> Occurrences<'a> {
         candidates
             .into_iter()
             .filter(|token| !own(token))
-            .map(|token| Token { text: token.into(), path: self.paths.get(bare(token)).copied() })
+            .map(|token| {
+                *numbers.entry(token.into()).or_insert_with(|| {
+                    let path = self.paths.get(bare(token)).copied();
+                    tokens.push(Token { text: token.into(), path, first: OnceCell::new() });
+                    tokens.len() as u32 - 1
+                })
+            })
             .collect()
     }
 
     fn occurs(&self, token: &Token, prefix_end: MessageIdx) -> bool {
-        if token.path.is_some_and(|first| first < prefix_end) {
-            return true;
-        }
-        let first = self.known.borrow().get(&token.text).copied();
-        let first = first.unwrap_or_else(|| {
-            let found = self.search(bare(&token.text));
-            self.known.borrow_mut().insert(token.text.clone(), found);
-            found
-        });
-        first.is_some_and(|first| first < prefix_end)
+        token.path.is_some_and(|first| first < prefix_end)
+            || token
+                .first
+                .get_or_init(|| self.search(bare(&token.text)))
+                .is_some_and(|first| first < prefix_end)
     }
 
     /// The first message that holds a token verbatim.
@@ -114,7 +145,7 @@ impl<'a> Occurrences<'a> {
         }
         let finders: Vec<memmem::Finder<'_>> =
             forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
-        let mut messages = self.transcript.messages.iter().zip(&self.backslashes);
+        let mut messages = self.transcript.messages.iter().zip(self.backslashes());
         let found = messages.position(|(message, backslash)| {
             let finders = finders.get(..if *backslash { finders.len() } else { 1 }).unwrap_or_default();
             let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());

@@ -682,7 +682,10 @@ mod tests {
     #[test]
     fn what_is_pasted_into_prose_is_output() {
         let found = |text: &str| -> Vec<String> {
-            in_prose(text, Author::Agent).into_iter().map(|found| found.value).collect()
+            in_prose(text, &super::super::fences(text), Author::Agent)
+                .into_iter()
+                .map(|found| found.value)
+                .collect()
         };
         for (text, expected) in [
             ("It stops:\n\n```\nError: bucket \"a\" not found\n```\n", "error: bucket \"a\" not found"),
@@ -765,7 +768,7 @@ mod tests {
         check("error: could not compile `x` (lib) due to 1 previous error", &[]);
         check("0 errors, 0 failed", &[]);
         check("test result: ok. 5 passed; 0 failed", &[]);
-        assert_eq!(in_prose("No errors were found: ValueError: x is gone", Author::Agent), vec![]);
-        assert_eq!(in_prose("It fails somewhere with an error", Author::User), vec![]);
+        assert_eq!(in_prose("No errors were found: ValueError: x is gone", &[], Author::Agent), vec![]);
+        assert_eq!(in_prose("It fails somewhere with an error", &[], Author::User), vec![]);
     }
 }

@@ -11,6 +11,7 @@ mod tests;
 use super::{LazyLock, Regex};
 use phrases::{List, Said};
 use std::cell::OnceCell;
+use std::ops::Range;
 
 pub(in crate::facts) use constraint::{is_constraint, is_lifting};
 pub(in crate::facts) use decision::{Offer, is_decision, is_report, may_report, only_answers, sets_listed};
@@ -47,6 +48,8 @@ pub(in crate::facts) struct Plain<'s> {
     data: bool,
     /// Starts of clauses, after punctuation and joining words and past polite openings, and whether only "and" opens it.
     clauses: OnceCell<Vec<(usize, bool)>>,
+    /// Where it gives a reason, and the bytes of what opens that.
+    reason: OnceCell<Option<(usize, Range<usize>)>>,
 }
 
 /// Words that join clauses.
@@ -99,7 +102,8 @@ impl<'s> Plain<'s> {
     pub(in crate::facts) fn new(sentence: &'s str) -> Self {
         let lower = plain(sentence.trim());
         let said = Said::in_text(&lower);
-        Self { sentence, lower, said, data: looks_like_data(sentence), clauses: OnceCell::new() }
+        let (clauses, reason) = (OnceCell::new(), OnceCell::new());
+        Self { sentence, lower, said, data: looks_like_data(sentence), clauses, reason }
     }
 
     /// Does it hold a phrase of the list?

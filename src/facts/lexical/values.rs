@@ -3,7 +3,7 @@
 mod keys;
 
 use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
-use aho_corasick::AhoCorasick;
+use aho_corasick::{AhoCorasick, AhoCorasickKind};
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 
@@ -253,7 +253,8 @@ impl Told {
         const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
         static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
             let words = [LIMITS, NAMES, RATES, CODES, MONIES].concat();
-            AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+            let kind = Some(AhoCorasickKind::DFA);
+            AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(words).ok()
         });
         let all = Self { limit: true, named: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.

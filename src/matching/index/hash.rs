@@ -81,6 +81,15 @@ pub(super) fn short(bytes: &[u8], start: usize, end: usize) -> Option<NonZeroU64
     if word & each(0x80) == 0 { NonZeroU64::new(word) } else { None }
 }
 
+/// Bytes that are taken at once.
+pub(super) const CHUNK: usize = 8;
+
+/// The first bytes of a word as they stand, up to [`CHUNK`].
+#[inline]
+pub(super) fn opening(bytes: &[u8], start: usize, end: usize) -> u64 {
+    chunk(bytes, start, bytes.len()) & OF_WORD[(end - start).min(CHUNK)]
+}
+
 pub(super) fn hash_path(bytes: &[u8]) -> u64 {
     hash_chunks::<0>(bytes, 0, bytes.len())
 }

@@ -304,11 +304,7 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     fn token(&mut self, entry: Option<&Entry>, start: usize, end: usize, sink: &mut impl Sink) {
-        let word = self.text.as_bytes().get(start..end).unwrap_or_default();
-        let id = entry
-            .and_then(|entry| entry.exact.iter().find(|(text, _)| text.as_bytes() == word))
-            .map(|(_, id)| *id);
-        match id {
+        match entry.and_then(|entry| entry.spelled(self.text.as_bytes(), start, end)) {
             Some(id) => {
                 if !self.room.active.is_empty() {
                     self.advance(id, end, sink);

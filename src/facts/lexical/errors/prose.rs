@@ -1,7 +1,6 @@
 //! Errors that the user or the agent tells: pasted, quoted or named in a sentence.
 
 use super::super::super::Author;
-use super::super::fences;
 use super::forms::{LINT, PYTEST, REASON, TELLING};
 use super::{
     Found, SHORT_FAILED, captures, captures_if, classed, hinted_lines, in_output, is_total, merge, named,
@@ -9,17 +8,17 @@ use super::{
 };
 
 /// Errors in prose: what is pasted, in a fence or on a line of its own, is read like output; inside a sentence exception
-/// and message must be named.
-pub(in crate::facts) fn in_prose(text: &str, author: Author) -> Vec<Found> {
+/// and message must be named. `fences` are those of the text.
+pub(in crate::facts) fn in_prose(text: &str, fences: &[(usize, usize)], author: Author) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut push = |found: Found| {
         if !out.contains(&found) {
             out.push(found);
         }
     };
-    let fences: Vec<(usize, usize, bool)> = fences(text)
-        .into_iter()
-        .map(|(start, end)| (start, end, shows_output(text.get(start..end).unwrap_or(""))))
+    let fences: Vec<(usize, usize, bool)> = fences
+        .iter()
+        .map(|(start, end)| (*start, *end, shows_output(text.get(*start..*end).unwrap_or(""))))
         .collect();
     for (start, end, _) in fences.iter().filter(|(_, _, shows)| *shows) {
         pasted(text.get(*start..*end).unwrap_or("")).into_iter().for_each(&mut push);

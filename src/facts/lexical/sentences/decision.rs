@@ -32,6 +32,7 @@ use product::{RUNNING, contrasts_work, designed, made_foreign, made_so, used_aga
 pub(in crate::facts) use report::{is_report, may_report};
 use settings::fixes_parameter;
 pub(in crate::facts) use settings::sets_listed;
+use std::ops::Range;
 
 /// Settles the sentence a choice? `offer`: where it is one of the first after a question of the other side, that.
 pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool {
@@ -152,7 +153,7 @@ fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool 
             })
             || (placed()
                 || plain.says(List::Reason)
-                    && reason(lower).is_some_and(|(at, _)| has_word(lower.get(..at).unwrap_or(""), OBLIGES))
+                    && reason(plain).is_some_and(|(at, _)| has_word(lower.get(..at).unwrap_or(""), OBLIGES))
                     && !plain.says(List::Report)
                     && !must_have_been(lower))
                 && explains(lower)
@@ -230,7 +231,7 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
     if told_ground(lower) {
         return true;
     }
-    let why = plain.says(List::Reason).then(|| reason(lower)).flatten().map(|(at, why)| {
+    let why = reason(plain).map(|(at, why)| {
         let result = why.rsplit_once("so ").map_or("", |(_, word)| word);
         (at, matches!(result, "i" | "we" | "i'll" | "we'll" | "i've" | "we've"))
     });
@@ -285,8 +286,18 @@ fn told_ground(lower: &str) -> bool {
             .is_some_and(|(_, ground)| words(ground).count() >= 4 && has_word(ground, STATES))
 }
 
-/// Where the sentence gives its reason, and the words that open it. "So far", "as expected" open none.
-fn reason(lower: &str) -> Option<(usize, &str)> {
+/// Where the sentence gives its reason, and the words that open it. Several rules ask; it is looked for once.
+fn reason<'p>(plain: &'p Plain<'_>) -> Option<(usize, &'p str)> {
+    if !plain.says(List::Reason) {
+        return None;
+    }
+    let lower = plain.lower.as_str();
+    let (at, opening) = plain.reason.get_or_init(|| find_reason(lower)).clone()?;
+    Some((at, lower.get(opening)?))
+}
+
+/// The place of a reason, and the bytes of what opens it. "So far", "as expected" open none.
+fn find_reason(lower: &str) -> Option<(usize, Range<usize>)> {
     let pattern = REASON.as_ref()?;
     pattern.find_iter(lower).find_map(|whole| {
         // Where nothing is to be told of its parts, the whole is found faster.
@@ -304,7 +315,7 @@ fn reason(lower: &str) -> Option<(usize, &str)> {
         {
             return None;
         }
-        Some((before.map_or(whole.start(), |it| it.end()), whole.as_str()))
+        Some((before.map_or(whole.start(), |it| it.end()), whole.range()))
     })
 }
 

@@ -11,7 +11,9 @@ use super::decision::{
 };
 use super::request::{ASKS, DECLINES};
 use super::{OBLIGES, OPEN, REPORTED};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use aho_corasick::Anchored;
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
 
 /// A list of phrases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -90,7 +92,7 @@ impl Said {
 
 /// Phrases, and by the index of each the lists it is of.
 struct Phrases {
-    automaton: AhoCorasick,
+    automaton: DFA,
     lists: Vec<Said>,
 }
 
@@ -116,15 +118,22 @@ impl Phrases {
                 }
             }
         }
-        let automaton =
-            AhoCorasick::builder().kind(Some(AhoCorasickKind::DFA)).prefilter(false).build(&phrases).ok()?;
+        let automaton = DFA::builder().prefilter(false).build(&phrases).ok()?;
         Some(Self { automaton, lists })
     }
 
     fn find(&self, lower: &str) -> Said {
         let mut said = 0;
-        for found in self.automaton.find_overlapping_iter(lower) {
-            said |= self.lists.get(found.pattern().as_usize()).map_or(0, |lists| lists.0);
+        // Most sentences hold many phrases, and only which ones matters: the automaton is walked without a stop at each.
+        let Ok(mut state) = self.automaton.start_state(Anchored::No) else { return Said(0) };
+        for byte in lower.bytes() {
+            state = self.automaton.next_state(Anchored::No, state, byte);
+            if self.automaton.is_special(state) && self.automaton.is_match(state) {
+                for at in 0..self.automaton.match_len(state) {
+                    let phrase = self.automaton.match_pattern(state, at).as_usize();
+                    said |= self.lists.get(phrase).map_or(0, |lists| lists.0);
+                }
+            }
         }
         Said(said)
     }

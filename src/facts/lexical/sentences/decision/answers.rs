@@ -191,11 +191,13 @@ pub(super) fn is_fragment(lower: &str, offer: &str) -> bool {
         return lower.chars().count() <= 20
             && !contains_any(lower, &["谢", "请", "什么", "继续", "好的", "ありがとう", "何"]);
     }
-    let long = words(lower).filter(|word| word.len() > 2).count();
-    let offered = words(lower).filter(|word| word.len() > 2 && has_word(offer, &[word])).count();
+    // Asked last: it reads the offer for each word, and most sentences are told by their own words.
+    let named = || {
+        let long = words(lower).filter(|word| word.len() > 2).count();
+        let offered = words(lower).filter(|word| word.len() > 2 && has_word(offer, &[word])).count();
+        offered > 0 && offered * 2 >= long
+    };
     (1..=10).contains(&count)
-        && offered > 0
-        && offered * 2 >= long
         && !lower.contains(['%', '❯', '$', '>'])
         && !matches!(first, "yes" | "yeah" | "yep" | "no" | "nope")
         && !has_word(lower, STATES)
@@ -223,4 +225,5 @@ pub(super) fn is_fragment(lower: &str, offer: &str) -> bool {
                     | "next"
                     | "done"
             ))
+        && named()
 }

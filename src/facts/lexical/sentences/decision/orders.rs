@@ -1,6 +1,6 @@
 //! Orders of the user that settle a choice: with their reason, or against another way.
 
-use super::super::{List, Plain, contains_any, has_word, is_imperative, starts_with_any, words};
+use super::super::{Plain, contains_any, has_word, is_imperative, starts_with_any, words};
 use super::product::RUNNING;
 use super::reason;
 
@@ -72,11 +72,8 @@ const LOOKING: &[&str] = &[
 
 /// The user orders how something is to be made, and why: "rename it with git mv so the history follows".
 pub(super) fn orders_why(plain: &Plain<'_>) -> bool {
-    if !plain.says(List::Reason) {
-        return false;
-    }
     let lower = plain.lower.as_str();
-    let Some((at, _)) = reason(lower) else { return false };
+    let Some((at, _)) = reason(plain) else { return false };
     let rest = lower.get(at..).unwrap_or("").trim_start_matches([',', ')', '.', ' ']);
     let grounded =
         ["because ", "since ", "so that ", "so ", "as "].iter().any(|joint| rest.starts_with(joint))

@@ -124,7 +124,7 @@ pub(super) fn made_so(plain: &Plain<'_>, against: Option<usize>) -> bool {
         return false;
     }
     let lower = plain.lower.as_str();
-    let why = reason(lower).map(|(at, _)| at);
+    let why = reason(plain).map(|(at, _)| at);
     let joint = |at: usize| lower.get(at..).unwrap_or("");
     // What merely follows from it (", so") is no reason; what is denied (", not") may be a finding.
     let follows = why.is_some_and(|at| {
@@ -205,11 +205,11 @@ enum Joint {
 /// Says the agent of a part of the product how it is, and what for: "Idle sessions are closed after an hour so that ...". How
 /// existing code works and why something fails is put alike, mostly as a result (", so").
 pub(super) fn designed(plain: &Plain<'_>) -> bool {
-    if plain.says(List::Steps) || !plain.says(List::Reason) {
+    if plain.says(List::Steps) {
         return false;
     }
     let lower = plain.lower.as_str();
-    let Some((at, opening)) = reason(lower) else { return false };
+    let Some((at, opening)) = reason(plain) else { return false };
     let claim = lower.get(..at).unwrap_or("").trim_end();
     let comma = claim.ends_with([',', ')']) || opening.starts_with(',');
     let claim = claim.trim_end_matches(',');

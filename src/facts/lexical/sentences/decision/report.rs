@@ -27,7 +27,7 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
         return false;
     }
     let against = contrast(plain);
-    let why = if plain.says(List::Reason) { reason(lower).map(|(at, _)| at) } else { None };
+    let why = reason(plain).map(|(at, _)| at);
     let Some(at) = why.into_iter().chain(against).min() else { return false };
     let claim = lower.get(..at).unwrap_or("").trim_end_matches([',', ' ']);
     let rest = lower.get(at..).unwrap_or("").trim_start_matches([',', ')', '.', ' ']);
