@@ -413,7 +413,15 @@ impl<'a> Runner<'a> {
         // The control never compacts: its context is everything before the trigger.
         let control = self.plan.strategy == Strategy::None;
         let start = if control { self.reset } else { self.tail };
-        let before = self.content(start, planned.trigger);
+        let pinned = self.pinned.map_or(0, |(_, tokens)| tokens);
+        let stretch = Stretch { tail: start, since: self.since };
+        let before = self.planner.content_decided(
+            self.summary_tokens(),
+            pinned,
+            stretch,
+            planned.trigger,
+            &self.amounts,
+        );
         let old = self.build(start, planned.trigger);
         let cost = std::mem::take(&mut self.spent) + self.pay(planned.trigger);
         let mut cut = planned;

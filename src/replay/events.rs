@@ -118,13 +118,24 @@ pub fn events(
     let mut out = Vec::new();
     let mut stretch = Stretch { tail: 0, since: 0 };
     let mut held: Vec<&str> = Vec::new();
+    // A stretch that is looked at again has been told.
+    let mut told_at = None;
+    let mut pruned = |stretch: Stretch, end: usize| {
+        let event = teller.pruned(stretch, end).filter(|event| told_at != Some(event.at))?;
+        told_at = Some(event.at);
+        Some(event)
+    };
     for (at, trace) in replay.cycles.iter().enumerate() {
         if trace.began > stretch.tail {
             stretch = Stretch { tail: trace.began, since: trace.began };
             held.clear();
         }
-        out.extend(teller.pruned(stretch, trace.cut.trigger));
         let made = trace.cut.cut > trace.cut.from;
+        // A compaction comes first: where one is made nothing is marked.
+        out.extend(pruned(
+            stretch,
+            if made { trace.cut.trigger.saturating_sub(1) } else { trace.cut.trigger },
+        ));
         let told = (made || rules.always)
             && !(trace.cut.cause == Cause::Overflow && rules.on_overflow == OnOverflow::Nothing);
         if told {
@@ -135,7 +146,7 @@ pub fn events(
             held = trace.generated.iter().map(|generated| generated.text.as_str()).collect();
         }
     }
-    out.extend(teller.pruned(stretch, prepared.transcript.messages.len()));
+    out.extend(pruned(stretch, prepared.transcript.messages.len()));
     out
 }
 

@@ -132,6 +132,11 @@ impl Pruning {
         self.replaced.partition_point(|(at, ..)| *at < entry)
     }
 
+    /// Results are pruned up to a place that is marked once, not anew for each request.
+    pub fn is_marked(&self) -> bool {
+        matches!(self.reach, Reach::Boundary)
+    }
+
     /// Entries of a stretch whose results are pruned in the request before message `end`.
     pub fn run(&self, ground: &Ground, stretch: Stretch, end: usize, amounts: &Amounts) -> Range<usize> {
         let from = ground.entry(stretch.tail);

@@ -6,7 +6,7 @@
 use super::Prepared;
 use super::asked::{Cause, Forced, How, is_due};
 use super::ground::Ground;
-use super::pruning::Stretch;
+use super::pruning::{Pruning, Stretch};
 use super::units::Units;
 use crate::compaction::Form;
 use crate::cut::{CutRules, Mark, split};
@@ -597,8 +597,13 @@ impl<'a> Planner<'a> {
                 continue;
             }
             made += 1;
-            let before =
-                self.content(summary, pinned, Stretch { tail: cut.from, since }, cut.trigger, &amounts);
+            let before = self.content_decided(
+                summary,
+                pinned,
+                Stretch { tail: cut.from, since },
+                cut.trigger,
+                &amounts,
+            );
             if !cut.uncut {
                 since = cut.trigger;
                 pinned = cut.pinned.map_or(0, |(_, tokens)| tokens);
@@ -652,6 +657,23 @@ impl<'a> Planner<'a> {
             + summary.map_or(0, |tokens| tokens + MESSAGE_OVERHEAD)
             + pinned
             + self.tail(stretch, end, amounts)
+    }
+
+    /// The same where a compaction is decided before message `end`: results that would be marked there are not.
+    pub fn content_decided(
+        &self,
+        summary: Option<u64>,
+        pinned: u64,
+        stretch: Stretch,
+        end: usize,
+        amounts: &Amounts,
+    ) -> u64 {
+        match end.checked_sub(1).filter(|newest| stretch.tail <= *newest) {
+            Some(newest) if self.ground.pruning.as_ref().is_some_and(Pruning::is_marked) => {
+                self.content(summary, pinned, stretch, newest, amounts) + self.tokens.range(newest..end)
+            }
+            _ => self.content(summary, pinned, stretch, end, amounts),
+        }
     }
 
     /// The context before message `end` as the policy estimates it, with a tail and generated texts.

@@ -144,6 +144,26 @@ fn pruning_is_told_once_with_what_went() {
 }
 
 #[test]
+fn what_is_compacted_at_a_check_is_not_pruned_there() {
+    let mut lis = profile("lis");
+    lis.trigger.prune = None;
+    let log = turns(120);
+    let (_, plain) = told(&log, &lis, Strategy::Structured, Asked::default());
+    let first = &plain.cycles[0];
+    // 90 tokens a result, one of four messages: more than this for the first time at the check that compacts.
+    let above = 90 * (first.cut.trigger as u64 / 4) - 1;
+    lis.trigger.prune = Some(crate::estimate::trigger::PruneRules { above });
+    let (events, replay) = told(&log, &lis, Strategy::Structured, Asked::default());
+    assert_eq!(replay.cycles[0].cut.trigger, first.cut.trigger);
+    assert_eq!(replay.cycles[0].tokens_before, first.tokens_before);
+    assert_eq!((events[0].kind, events[0].at), ("end", first.cut.trigger));
+    // A little earlier it is pruned there, and the compaction comes later.
+    lis.trigger.prune = Some(crate::estimate::trigger::PruneRules { above: above - 90 });
+    let (events, _) = told(&log, &lis, Strategy::Structured, Asked::default());
+    assert_eq!((events[0].kind, events[0].at), ("pruned", first.cut.trigger - 4));
+}
+
+#[test]
 fn a_system_of_which_no_form_is_known_has_ours() {
     let (events, _) = told(&turns(10), &profile("standard"), Strategy::Truncate, by_hand(31, 300));
     let [text] = texts(&events)[..] else { panic!("one line: {events:?}") };
