@@ -114,7 +114,7 @@ pub struct Ingested {
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
-    let lines::Parsed { mut records, detected } = lines::parse(bytes, &mut sink);
+    let lines::Parsed { mut records, detected, prose } = lines::parse(bytes, &mut sink);
     let count = records.len() as u64;
     let times: FxHashMap<u32, i64> =
         records.iter().filter_map(|record| Some((record.line, record.time()?))).collect();
@@ -137,7 +137,7 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
         let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
         sink.note(0, "own-result", Severity::Note, text);
     } else {
-        let (code, text) = detect::why_unknown(bytes, &records);
+        let (code, text) = detect::why_unknown(bytes, &records, prose);
         sink.note(0, code, Severity::Lost, text);
     }
     let (mut sessions, diagnostics, raw) = sink.into_parts();

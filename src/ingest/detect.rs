@@ -239,8 +239,8 @@ fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
     None
 }
 
-/// Why no format fits: a code and a text that says what to do.
-pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, String) {
+/// Why no format fits: a code and a text that says what to do. `prose` are lines of a text with next to no JSON in it.
+pub(super) fn why_unknown(bytes: &[u8], records: &[Record], prose: usize) -> (&'static str, String) {
     const READS: &str =
         "this program reads logs of claude-code, codex, pi, openai-chat, anthropic-messages and canonical";
     if bytes.trim_ascii().is_empty() {
@@ -261,6 +261,10 @@ pub(super) fn why_unknown(bytes: &[u8], records: &[Record]) -> (&'static str, St
     else {
         return ("not-a-log", format!("no line of the file is JSON; {READS}"));
     };
+    if prose > 0 {
+        let lines = prose + records.len();
+        return ("not-a-log", format!("a text: {} of {lines} lines are JSON; {READS}", records.len()));
+    }
     if let Some(agent) = look_alike(&record.value) {
         return ("unknown-format", format!("this looks like {agent}, which is not supported; {READS}"));
     }

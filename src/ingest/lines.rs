@@ -60,7 +60,15 @@ pub(super) struct Parsed {
     pub(super) records: Vec<Record>,
     /// The format, where one fits.
     pub(super) detected: Option<Detected>,
+    /// Lines of a text, that is a file in which next to none begins like JSON; else 0.
+    pub(super) prose: usize,
 }
+
+/// So many lines of prose for each record make a file a text, whatever a line of it looks like.
+const PROSE: usize = 9;
+
+/// Fewer lines of prose than this say nothing of a file.
+const LEAST_PROSE: usize = 20;
 
 /// Reads all records.
 pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
@@ -74,7 +82,8 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     if let Some(parsed) = one_document(text) {
         return parsed;
     }
-    let mut lines = Lines { out, records: Vec::new(), sniffer: detect::Sniffer::default(), keep: None };
+    let mut lines =
+        Lines { out, records: Vec::new(), sniffer: detect::Sniffer::default(), keep: None, prose: 0 };
     let last = text.trim_ascii_end().len();
     let (mut start, mut number) = (0, 0u32);
     while start < text.len() {
@@ -86,8 +95,11 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
         }
         start = end + 1;
     }
-    let detected = lines.sniffer.finish(&lines.records);
-    Parsed { records: lines.records, detected }
+    let prose = lines.prose;
+    // A conversation in Markdown may quote a record of a log.
+    let text = LEAST_PROSE.max(PROSE * lines.records.len()) <= prose;
+    let detected = lines.sniffer.finish(&lines.records).filter(|_| !text);
+    Parsed { records: lines.records, detected, prose: if text { prose } else { 0 } }
 }
 
 /// A file that is one JSON document over several lines, or one array: its elements, or the one value, as records.
@@ -119,7 +131,7 @@ fn one_document(text: &[u8]) -> Option<Parsed> {
         sniffer.look(record);
     }
     let detected = sniffer.finish(&records);
-    Some(Parsed { records, detected })
+    Some(Parsed { records, detected, prose: 0 })
 }
 
 /// The line reader: what it found so far, and the fields to keep.
@@ -128,6 +140,7 @@ struct Lines<'a> {
     records: Vec<Record>,
     sniffer: detect::Sniffer,
     keep: Option<&'static [&'static str]>,
+    prose: usize,
 }
 
 impl Lines<'_> {
@@ -220,6 +233,7 @@ impl Lines<'_> {
             let what = "the last line is cut off; its record is lost (the log may still be being written)";
             self.out.damage(number, "truncated-line", what);
         } else {
+            self.prose += usize::from(!rest.starts_with(['{', '[']));
             self.out.damage(number, "bad-json", format!("not a JSON record, skipped: {}", brief(error)));
         }
     }

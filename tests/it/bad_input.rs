@@ -100,6 +100,23 @@ fn the_hint_fits_the_reason_why_nothing_was_measured() {
 }
 
 #[test]
+fn a_text_that_quotes_a_record_is_no_log() {
+    let sandbox = Sandbox::new();
+    let record = "{\"role\":\"user\",\"content\":\"Hello\"}\n";
+    let prose = "Some words about it.\n";
+    sandbox.file("notes.md", [&prose.repeat(30), record, &prose.repeat(30)].concat());
+    let ran = sandbox.run(&["convert", "notes.md"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("notes.md: a text: 1 of 61 lines are JSON"), "{}", ran.stderr);
+    // A log with many bad lines, or a short one with some, stays one.
+    for (records, bad) in [(40, 300), (1, 19)] {
+        sandbox.file("log.jsonl", [record.repeat(records), prose.repeat(bad)].concat());
+        let ran = sandbox.run(&["convert", "log.jsonl"]);
+        assert_eq!(ran.stdout.matches("\"record\":\"message\"").count(), records, "{ran:?}");
+    }
+}
+
+#[test]
 fn usage_mistakes_name_what_would_be_right() {
     check_refused(&["replay"], &["Usage"]);
     check_refused(&["replay", "x", "--strategy", "structred"], &["structred", "did you mean `structured`"]);
