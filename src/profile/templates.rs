@@ -2,35 +2,15 @@
 
 use super::check::Fault;
 use super::file::nearest;
+use crate::replay::events::{COMPACTED, PRUNED};
 use toml::{Table, Value};
-
-/// Names of `events.start` and `events.end`.
-const COMPACTED: [&str; 17] = [
-    "strategy",
-    "cause",
-    "messages_before",
-    "messages_after",
-    "before",
-    "after",
-    "counted_before",
-    "counted_after",
-    "system",
-    "summary",
-    "kept",
-    "defs",
-    "calls",
-    "tools",
-    "total",
-    "window",
-    "percent",
-];
 
 /// What may stand in braces in the template at a path, and without what it loses content; `None` where text is just text.
 fn names(path: &str) -> Option<(&'static [&'static str], &'static [&'static str])> {
     Some(match path {
         "events.start" | "events.end" => (&COMPACTED, &[]),
         "events.round" => (&["round"], &[]),
-        "events.pruned" => (&["before", "after", "less", "total", "window", "percent"], &[]),
+        "events.pruned" => (&PRUNED, &[]),
         "summary_text.truncate.form" => (&["count", "roles"], &[]),
         "summary_text.truncate.role" => (&["count", "role"], &[]),
         "summary_text.split.both" => (&["history", "turn"], &["history", "turn"]),

@@ -106,6 +106,30 @@ pub struct Event {
     pub text: String,
 }
 
+/// Names in braces in [`EventRules::start`] and [`EventRules::end`].
+pub const COMPACTED: [&str; 17] = [
+    "strategy",
+    "cause",
+    "messages_before",
+    "messages_after",
+    "before",
+    "after",
+    "counted_before",
+    "counted_after",
+    "system",
+    "summary",
+    "kept",
+    "defs",
+    "calls",
+    "tools",
+    "total",
+    "window",
+    "percent",
+];
+
+/// Names in braces in [`EventRules::pruned`].
+pub const PRUNED: [&str; 6] = ["before", "after", "less", "total", "window", "percent"];
+
 /// What the system of a profile tells in a replay, in order.
 pub fn events(
     prepared: &Prepared<'_>,

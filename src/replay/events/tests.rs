@@ -164,6 +164,22 @@ fn what_is_compacted_at_a_check_is_not_pruned_there() {
 }
 
 #[test]
+fn every_name_that_a_profile_may_use_is_filled() {
+    let all =
+        |names: &[&str]| names.iter().map(|name| format!("{name}={{{name}}}")).collect::<Vec<_>>().join(" ");
+    let mut lis = profile("lis");
+    lis.events.start = all(&COMPACTED);
+    lis.events.end = all(&COMPACTED);
+    lis.events.pruned = all(&PRUNED);
+    lis.trigger.prune = Some(crate::estimate::trigger::PruneRules { above: 500 });
+    let (events, _) = told(&turns(120), &lis, Strategy::Structured, Asked::default());
+    for kind in ["start", "end", "pruned"] {
+        let event = events.iter().find(|event| event.kind == kind).expect(kind);
+        assert!(!event.text.contains('{'), "{kind}: {}", event.text);
+    }
+}
+
+#[test]
 fn a_system_of_which_no_form_is_known_has_ours() {
     let (events, _) = told(&turns(10), &profile("standard"), Strategy::Truncate, by_hand(31, 300));
     let [text] = texts(&events)[..] else { panic!("one line: {events:?}") };
