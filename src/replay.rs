@@ -534,8 +534,8 @@ impl<'a> Runner<'a> {
         };
         match written {
             Err(reason) if profile.writing.on_failure == OnFailure::Emergency => {
-                if let Some(at) = self.planner.dropped_to(cut.from, cut.trigger, &self.amounts) {
-                    *cut = Cut { cut: at.max(cut.from), turn_start: None, drop: true, ..cut.clone() };
+                if let Some(moved) = self.planner.dropped(cut, &self.amounts) {
+                    *cut = moved;
                 }
                 Ok(dropped(&whole, &rules, Some(reason)).into_iter().collect())
             }

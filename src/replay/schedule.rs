@@ -376,10 +376,7 @@ impl Walk<'_> {
         let trigger = decided.saturating_add(self.profile.session.async_messages).min(self.tokens.len());
         made.trigger = trigger;
         self.position = trigger;
-        let request = self.terrain.newest_request(trigger);
-        let pinned = request
-            .filter(|at| self.profile.pin_request && *at < cut)
-            .map(|at| (at, self.tokens.range(at..at + 1).min(self.amounts.pin + MESSAGE_OVERHEAD)));
+        let pinned = pinned(self.terrain, self.tokens, self.profile, &self.amounts, cut..trigger);
         let turn_start = if self.profile.turns_are_requests() {
             match self.terrain.newest_request(cut + 1) {
                 Some(start) if start < cut => Some(start.max(tail)),
@@ -473,6 +470,18 @@ impl Walk<'_> {
     pub fn stuck(&self) -> bool {
         self.fruitless >= 2
     }
+}
+
+/// The newest request of the user where a policy pins it and it is not in the tail, with its tokens in the context.
+fn pinned(
+    terrain: &Terrain,
+    tokens: &TokenIndex,
+    profile: &Profile,
+    amounts: &Amounts,
+    tail: std::ops::Range<usize>,
+) -> Option<(usize, u64)> {
+    let at = terrain.newest_request(tail.end).filter(|at| profile.pin_request && *at < tail.start)?;
+    Some((at, tokens.range(at..at + 1).min(amounts.pin + MESSAGE_OVERHEAD)))
 }
 
 /// Tokens of a tail up to message `end` as a request carries it.
@@ -710,13 +719,16 @@ impl<'a> Planner<'a> {
         &self.ground.checkpoints
     }
 
-    /// Where the tail begins that stays when the policy gives up on a summary; `None` where it has no rule for that.
-    pub fn dropped_to(&self, from: usize, trigger: usize, amounts: &Amounts) -> Option<usize> {
+    /// A cut as it is where the policy gives up on its summary; `None` where it has no rule for that.
+    pub fn dropped(&self, planned: &Cut, amounts: &Amounts) -> Option<Cut> {
+        let (from, trigger) = (planned.from, planned.trigger);
         let cut = &self.profile.emergency.as_ref()?.cut;
         let first = self.ground.entry(from);
         let marks = self.ground.marks.get(first..self.ground.entry(trigger))?;
         let place = cut.place(marks, amounts.keep, false).unwrap_or(marks.len());
-        Some(self.ground.message(first + place).map_or(trigger, |at| at.min(trigger)))
+        let cut = self.ground.message(first + place).map_or(trigger, |at| at.min(trigger)).max(from);
+        let pinned = pinned(self.terrain, self.tokens, self.profile, amounts, cut..trigger);
+        Some(Cut { cut, turn_start: None, drop: true, pinned, ..planned.clone() })
     }
 
     /// Tokens of a tail up to message `end` as a request carries it.

@@ -6,6 +6,7 @@ use crate::strategy::Strategy;
 use crate::summarize::SummarizeError;
 use crate::summarize::extractive::Extractive;
 use crate::testing::transcript;
+use crate::transcript::Message;
 use proptest::prelude::*;
 
 const STRATEGIES: [Strategy; 4] =
@@ -382,8 +383,6 @@ fn prepared_request(session: &Transcript, end: usize) -> Option<MessageIdx> {
     session.messages.iter().take(end).rposition(Message::is_user_request).map(MessageIdx::new)
 }
 
-use crate::transcript::Message;
-
 #[test]
 fn each_system_lists_files_in_its_own_order() {
     let touched = ["b.rs", "\u{ff5e}.rs", "\u{1f600}.rs", "a.rs", "b.rs"];
@@ -522,6 +521,29 @@ fn a_failed_summary_is_an_emergency_where_the_policy_says_so() {
                 second.generated
             );
             assert!(second.cut.from == first.cut.cut);
+        });
+    }
+}
+
+#[test]
+fn an_emergency_that_moves_the_cut_holds_the_pinned_request_once() {
+    for entries in [2, 30] {
+        let text =
+            format!("extends = \"sven\"\nname = \"pins\"\npin_request = true\n[keep]\nentries = {entries}\n");
+        let profile = Profile::parse("pins.toml", &text).expect("a profile");
+        let fails = FailsAt(|_| Some(Err(down())), 0.into());
+        let session = long_session(120);
+        with_cycles(&profile, 4, ScheduleMode::Locked, &fails, |result, _| {
+            assert!(!result.cycles.is_empty());
+            for trace in result.cycles.iter().filter(|trace| !trace.generated.is_empty()) {
+                let before = &session.messages[..trace.cut.trigger];
+                let newest = before.iter().rposition(Message::is_user_request).expect("a request");
+                let holds = |entry: &&Entry| match entry {
+                    Entry::Kept(at) | Entry::Clipped { message: at, .. } => at.get() == newest,
+                    Entry::Summary { .. } => false,
+                };
+                assert_eq!(trace.context.entries.iter().filter(holds).count(), 1, "{:?}", trace.cut);
+            }
         });
     }
 }
