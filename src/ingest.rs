@@ -41,12 +41,14 @@ mod chat;
 mod claude_code;
 mod codex;
 mod detect;
+mod formats;
 mod injected;
 mod json;
 mod lines;
 mod links;
 mod outcome;
 mod pi;
+mod shapes;
 mod sink;
 
 #[cfg(test)]
@@ -56,43 +58,9 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
+pub use formats::Format;
 use rustc_hash::FxHashMap;
 use sink::Sink;
-
-/// A log format this program reads.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Format {
-    /// Claude Code session files.
-    ClaudeCode,
-    /// Codex CLI rollouts, bare or in envelopes.
-    Codex,
-    /// pi sessions, versions 1 to 3.
-    Pi,
-    /// OpenAI chat messages, one message or one conversation a line, or one document.
-    OpenaiChat,
-    /// Anthropic Messages API messages, one message or one request a line, or one document.
-    AnthropicMessages,
-    /// Our own: everything a transcript holds ([`canonical`]).
-    Canonical,
-}
-
-impl Format {
-    /// Every format, in the order of documentation.
-    pub const ALL: [Self; 6] =
-        [Self::ClaudeCode, Self::Codex, Self::Pi, Self::OpenaiChat, Self::AnthropicMessages, Self::Canonical];
-
-    /// The name used in options and results.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-            Self::Codex => "codex",
-            Self::Pi => "pi",
-            Self::OpenaiChat => "openai-chat",
-            Self::AnthropicMessages => "anthropic-messages",
-            Self::Canonical => "canonical",
-        }
-    }
-}
 
 /// What one file held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -114,24 +82,18 @@ pub struct Ingested {
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
-    let lines::Parsed { mut records, detected, prose } = lines::parse(bytes, &mut sink);
+    let lines::Parsed { mut records, detected, prose, text } = lines::parse(bytes, &mut sink);
     let count = records.len() as u64;
     let times: FxHashMap<u32, i64> =
         records.iter().filter_map(|record| Some((record.line, record.time()?))).collect();
-    let detected = detected.unwrap_or_default();
     let name = stem(name);
-    if let Some(format) = detected.format {
-        detect::take_foreign(format, &mut records, &mut sink);
-        match format {
-            Format::ClaudeCode => claude_code::read(records, name, &mut sink),
-            Format::Codex => codex::read(records, name, &mut sink),
-            Format::Pi => pi::read(records, name, &mut sink),
-            Format::OpenaiChat | Format::AnthropicMessages => chat::read(records, name, &mut sink),
-            Format::Canonical => canonical::read(records, name, &mut sink),
-        }
-        if sink.sessions.is_empty() && !sink.is_lost() {
-            let text = format!("a {} file without a single message; nothing to replay", format.name());
-            sink.note(0, "no-session", Severity::Lost, text);
+    if let Some(found) = &detected {
+        match found.by {
+            detect::By::Records(shape) => {
+                detect::take_foreign(shape, &mut records, &mut sink);
+                (shape.read)(records, name, &mut sink);
+            }
+            detect::By::Text(shape) => (shape.read)(&text, name, &mut sink),
         }
     } else if OWN_RESULTS.iter().any(|start| bytes.starts_with(start)) {
         let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
@@ -140,22 +102,74 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
         let (code, text) = detect::why_unknown(bytes, &records, prose);
         sink.note(0, code, Severity::Lost, text);
     }
-    let (mut sessions, diagnostics, raw) = sink.into_parts();
-    let format = detected.format.filter(|format| *format != Format::Canonical).map(Format::name);
-    for session in &mut sessions {
-        session.format = session.format.take().or_else(|| format.map(str::to_owned));
-    }
-    for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
+    let (format, evidence) = detected.map_or((None, String::new()), |it| (Some(it.format), it.evidence));
+    for message in sink.sessions.iter_mut().flat_map(|session| &mut session.messages) {
         message.time = message.time.or_else(|| times.get(&message.line).copied());
     }
-    Ingested {
-        format: detected.format,
-        evidence: detected.evidence,
-        sessions,
-        diagnostics,
-        raw,
-        records: count,
+    finished(sink, format, evidence, count)
+}
+
+/// Finds the logs that lie in several of the files with these paths, `/` between directories: for each its shape, and positions
+/// in the list, first that of the file that stands for the log. A file is in one log at most.
+pub fn group(paths: &[&str]) -> Vec<(Tree, Vec<usize>)> {
+    let mut taken = vec![false; paths.len()];
+    let mut groups = Vec::new();
+    for shape in shapes::TREES {
+        for files in (shape.group)(paths) {
+            if files.iter().any(|at| taken.get(*at).copied().unwrap_or(true)) {
+                continue;
+            }
+            files.iter().filter_map(|at| Some(*taken.get_mut(*at)? = true)).for_each(drop);
+            groups.push((Tree(shape), files));
+        }
     }
+    groups
+}
+
+/// How a log lies in several files.
+#[derive(Debug, Clone, Copy)]
+pub struct Tree(&'static shapes::TreeShape);
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        std::ptr::eq(self.0, other.0)
+    }
+}
+
+impl Eq for Tree {}
+
+/// Reads a log that lies in several files: path and bytes of each, in the order that [`group`] gave.
+pub fn ingest_tree(tree: Tree, files: Vec<(String, Vec<u8>)>, name: &str) -> Ingested {
+    let mut sink = Sink::default();
+    let mut records = 0;
+    let mut pieces = Vec::with_capacity(files.len());
+    for (path, bytes) in files {
+        sink.piece(Some(path.rsplit('/').next().unwrap_or_default()));
+        let parsed = lines::parse(&bytes, &mut sink);
+        records += parsed.records.len() as u64;
+        pieces.push(shapes::Piece { path, records: parsed.records });
+    }
+    sink.piece(None);
+    let evidence = format!("{} files of one log", pieces.len());
+    (tree.0.read)(pieces, stem(name), &mut sink);
+    finished(sink, Some(tree.0.format), evidence, records)
+}
+
+/// What is said of every file at the end.
+fn finished(mut sink: Sink, format: Option<Format>, evidence: String, records: u64) -> Ingested {
+    if let Some(format) = format
+        && sink.sessions.is_empty()
+        && !sink.is_explained()
+    {
+        let text = format!("a {} file without a single message; nothing to replay", format.name());
+        sink.note(0, "no-session", Severity::Lost, text);
+    }
+    let (mut sessions, diagnostics, raw) = sink.into_parts();
+    let original = format.filter(|format| *format != Format::Canonical).map(Format::name);
+    for session in &mut sessions {
+        session.format = session.format.take().or_else(|| original.map(str::to_owned));
+    }
+    Ingested { format, evidence, sessions, diagnostics, raw, records }
 }
 
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.

@@ -76,8 +76,10 @@ fn refused(cause: impl Into<String>, hint: impl Into<String>) -> Unchanged {
 /// What to do where the log cannot be added to.
 const OTHER_FORM: &str = "give another form with --to canonical, openai or anthropic";
 
-/// Refuses formats that know no compactions.
+/// Refuses formats to whose logs no compaction can be added: those that have no record of one, and those whose own tools keep
+/// them in more than one file of lines.
 pub fn check_format(format: Format) -> Result<(), Unchanged> {
+    let name = format.name();
     match format {
         Format::ClaudeCode | Format::Codex | Format::Pi | Format::Canonical => Ok(()),
         Format::OpenaiChat => Err(refused(
@@ -88,6 +90,7 @@ pub fn check_format(format: Format) -> Result<(), Unchanged> {
             "anthropic-messages has no record of a compaction: a log of it cannot be added to",
             "give --to anthropic for a request to go on with",
         )),
+        _ => Err(refused(format!("a compaction cannot be added to a log of {name}"), OTHER_FORM)),
     }
 }
 
@@ -160,7 +163,7 @@ fn records(
         Format::Codex => codex::records(log, addition),
         Format::Pi => pi::records(log, addition),
         Format::Canonical => Ok(canonical(addition)),
-        Format::OpenaiChat | Format::AnthropicMessages => Err(refused("no writer", OTHER_FORM)),
+        _ => Err(refused("no writer", OTHER_FORM)),
     }
 }
 

@@ -71,9 +71,11 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::formats::Format;
 use super::json::{brief, text};
 use super::lines::Record;
 use super::links::{self, Draft};
+use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
@@ -429,14 +431,18 @@ impl From<UsageCounts> for Usage {
     }
 }
 
-/// True for a record that only this format has.
-pub(super) fn is_own(value: &Value) -> bool {
-    text(value, "format") == Some(FORMAT)
-        || matches!(text(value, "record"), Some("session" | "message" | "compaction"))
+/// Lines of this format.
+pub(super) static SHAPE: Shape =
+    Shape { owns: |_| false, ..Shape::new(Format::Canonical, sniff, read) };
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let own = text(value, "format") == Some(FORMAT)
+        || matches!(text(value, "record"), Some("session" | "message" | "compaction"));
+    own.then_some("is a record of the canonical format")
 }
 
 /// Reads the records of one file.
-pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut open: Option<Reading> = None;
     let mut sessions = 0u32;
     let mut cwd: Option<Arc<str>> = None;

@@ -14,8 +14,10 @@ use serde_json::Value;
 use super::blocks::{self, Speaker};
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
+use super::formats::Format;
 use super::links::Draft;
 use super::outcome;
+use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::fileops;
@@ -25,8 +27,11 @@ use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult
 /// Fields that name the conversation a message belongs to.
 const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId", "thread_id"];
 
+/// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
+pub(super) static SHAPE: Shape = Shape::new(Format::OpenaiChat, |_| None, read);
+
 /// Reads the records of one file.
-pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let alone = records.len() == 1;
     let mut running = Running { draft: Draft::new(name), conversation: None, sessions: 0 };
     let mut number = 0u32;

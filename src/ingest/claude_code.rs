@@ -23,18 +23,20 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value};
 
 use super::blocks::{self, Speaker};
+use super::formats::Format;
 use super::injected;
 use super::json::{self, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
+use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, Usage};
 use preserved::Preserved;
 use queue::Queue;
 
-/// The top-level fields this reader and [`detect`](super::detect) look at; all others are skipped while parsing.
-pub(super) const FIELDS: [&str; 26] = [
+/// The top-level fields this reader and the sniffers look at; all others are skipped while parsing.
+const FIELDS: [&str; 26] = [
     "type",
     "subtype",
     "uuid",
@@ -232,8 +234,36 @@ impl Fields {
     }
 }
 
+/// Session files, streams and web sessions.
+pub(super) static SHAPE: Shape = Shape {
+    owns: |value| value.get("sessionId").is_some() || value.get("uuid").is_some(),
+    fields: Some(&FIELDS),
+    ..Shape::new(Format::ClaudeCode, sniff, read)
+};
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    let own = match text(value, "type") {
+        Some("summary") => has("leafUuid"),
+        Some("file-history-snapshot") => has("messageId") && has("snapshot"),
+        Some("user" | "assistant") => {
+            let message = value.get("message");
+            let qwen = message.is_some_and(|message| message.get("parts").is_some());
+            let tied =
+                ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
+            message.is_some() && tied && !qwen
+        }
+        Some("system" | "attachment" | "progress") => {
+            has("uuid") && (has("sessionId") || has("parentUuid"))
+        }
+        Some(_) => false,
+        None => return has("loglines").then_some("has loglines"),
+    };
+    own.then_some("has a session record with uuid, sessionId or leafUuid")
+}
+
 /// Reads the records of one file.
-pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut forest = Forest::default();
     for record in records {
         forest.add(record.line, record.value, out);

@@ -28,9 +28,11 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::blocks::{self, Speaker};
-use super::json::{self, argument_text, brief, number, take, take_text, text, weight};
+use super::formats::Format;
+use super::json::{self, argument_text, brief, items, number, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
+use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
@@ -41,8 +43,45 @@ use resent::{Pieces, Resent};
 use rustc_hash::FxHashSet;
 use survey::{Placement, Survey};
 
+/// Rollouts of all eras. The bare era has messages without a type.
+pub(super) static SHAPE: Shape = Shape {
+    owns: |value| value.get("type").is_none() && value.get("role").is_some(),
+    ..Shape::new(Format::Codex, sniff, read)
+};
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    match text(value, "type") {
+        Some("session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted")
+            if has("payload") =>
+        {
+            Some("has a rollout type with a payload")
+        }
+        Some("reasoning" | "function_call" | "function_call_output" | "local_shell_call")
+            if !has("message") =>
+        {
+            Some("is a bare Responses item")
+        }
+        Some("message") if items(value, "content").iter().any(is_responses_block) => {
+            Some("is a bare Responses message")
+        }
+        Some(_) => None,
+        None if has("record_type") || has("instructions") && has("id") && has("timestamp") => {
+            Some("is a bare rollout header")
+        }
+        None if value.get("session").is_some_and(Value::is_object) && has("items") => {
+            Some("is one document with session and items")
+        }
+        None => None,
+    }
+}
+
+fn is_responses_block(block: &Value) -> bool {
+    text(block, "type").is_some_and(|kind| kind == "input_text" || kind == "output_text")
+}
+
 /// Reads the records of one Codex file.
-pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let entries = entries(records);
     let survey = Survey::of(&entries);
     let mut reader = Reader::new(name, survey);

@@ -6,16 +6,32 @@
 use serde_json::Value;
 
 use super::json::{items, text};
+use super::formats::Format;
 use super::lines::Record;
+use super::shapes::{self, Shape, TextShape};
 use super::sink::Sink;
-use super::{Format, canonical};
+use super::chat;
 use crate::diagnostic::Severity;
 
-/// A format and the reason for it.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+/// A format, how it is stored, and the reason for both.
+#[derive(Debug, Clone)]
 pub(super) struct Detected {
-    pub(super) format: Option<Format>,
+    pub(super) format: Format,
+    pub(super) by: By,
     pub(super) evidence: String,
+}
+
+/// What reads it.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum By {
+    Records(&'static Shape),
+    Text(&'static TextShape),
+}
+
+/// What a text is, if it is a log.
+pub(super) fn text_log(text: &str) -> Option<Detected> {
+    let (shape, why) = shapes::recognise_text(text)?;
+    Some(Detected { format: shape.format, by: By::Text(shape), evidence: why.to_owned() })
 }
 
 /// Looks at records as they are parsed.
@@ -31,10 +47,10 @@ impl Sniffer {
         if self.found.is_some() {
             return None;
         }
-        if let Some((format, why)) = telltale(&record.value) {
+        if let Some((shape, why)) = shapes::recognise(&record.value) {
             let evidence = format!("line {} {why}", record.line);
-            self.found = Some(Detected { format: Some(format), evidence });
-            return used_fields(format);
+            self.found = Some(Detected { format: shape.format, by: By::Records(shape), evidence });
+            return shape.fields;
         }
         if self.chat_line.is_none() && is_chat(&record.value) {
             self.chat_line = Some(record.line);
@@ -57,123 +73,33 @@ impl Sniffer {
                 break;
             }
         }
-        Some(Detected { format: Some(format), evidence })
+        Some(Detected { format, by: By::Records(&chat::SHAPE), evidence })
     }
 }
 
-/// The format that alone writes such a record, and what gives it away.
-fn telltale(value: &Value) -> Option<(Format, &'static str)> {
-    let kind = text(value, "type");
-    let has = |key: &str| value.get(key).is_some();
-    if canonical::is_own(value) {
-        return Some((Format::Canonical, "is a record of the canonical format"));
-    }
-    if let Some(kind) = kind {
-        match kind {
-            "session" if has("cwd") || has("version") => {
-                return Some((Format::Pi, "has type=session and cwd or version"));
-            }
-            "message"
-                if has("parentId")
-                    && value.get("message").is_some_and(|message| text(message, "role").is_some()) =>
-            {
-                return Some((Format::Pi, "has type=message and parentId"));
-            }
-            "session_meta" | "response_item" | "event_msg" | "turn_context" | "compacted"
-                if has("payload") =>
-            {
-                return Some((Format::Codex, "has a rollout type with a payload"));
-            }
-            "user"
-            | "assistant"
-            | "system"
-            | "attachment"
-            | "progress"
-            | "summary"
-            | "file-history-snapshot"
-                if is_claude(value, kind) =>
-            {
-                return Some((Format::ClaudeCode, "has a session record with uuid, sessionId or leafUuid"));
-            }
-            "reasoning" | "function_call" | "function_call_output" | "local_shell_call"
-                if !has("message") =>
-            {
-                return Some((Format::Codex, "is a bare Responses item"));
-            }
-            "message" if items(value, "content").iter().any(is_responses_block) => {
-                return Some((Format::Codex, "is a bare Responses message"));
-            }
-            _ => {}
-        }
-    } else if has("record_type") || has("instructions") && has("id") && has("timestamp") {
-        return Some((Format::Codex, "is a bare rollout header"));
-    } else if value.get("session").is_some_and(Value::is_object) && has("items") {
-        return Some((Format::Codex, "is one document with session and items"));
-    } else if has("loglines") {
-        return Some((Format::ClaudeCode, "has loglines"));
-    }
-    None
-}
-
-/// The name of another format that a record in a log of `format` is of; `None` for its own, and for what no format alone writes.
-fn foreign(format: Format, value: &Value) -> Option<&'static str> {
-    let has = |key: &str| value.get(key).is_some();
-    let own = match format {
-        Format::ClaudeCode => has("sessionId") || has("uuid"),
-        // The bare era has messages without a type.
-        Format::Codex => !has("type") && has("role"),
-        Format::Pi | Format::Canonical => false,
-        Format::OpenaiChat | Format::AnthropicMessages => true,
-    };
-    if own {
+/// The name of another format that a record in a log of this shape is of; `None` for its own, and for what no format alone writes.
+fn foreign(shape: &Shape, value: &Value) -> Option<&'static str> {
+    if (shape.owns)(value) {
         return None;
     }
-    match telltale(value) {
-        Some((found, _)) => Some(found.name()).filter(|_| found != format),
-        None if has("type") || !is_chat(value) => None,
+    match shapes::recognise(value) {
+        Some((found, _)) => Some(found.format.name()).filter(|_| found.format != shape.format),
+        None if value.get("type").is_some() || !is_chat(value) => None,
         None => Some(chat_kind(value).map_or("chat messages", |(found, _)| found.name())),
     }
 }
 
 /// Takes out the records of other formats: read as records of this one they would say something else, or nothing.
-pub(super) fn take_foreign(format: Format, records: &mut Vec<Record>, out: &mut Sink) {
+pub(super) fn take_foreign(shape: &Shape, records: &mut Vec<Record>, out: &mut Sink) {
     records.retain(|record| {
-        let Some(other) = foreign(format, &record.value) else { return true };
+        let Some(other) = foreign(shape, &record.value) else { return true };
         let text = format!(
             "a record of {other} in a log of {}; its content is lost: split the file, one format in each",
-            format.name()
+            shape.format.name()
         );
         out.note(record.line, "foreign-record", Severity::Damage, text);
         false
     });
-}
-
-fn is_claude(value: &Value, kind: &str) -> bool {
-    let has = |key: &str| value.get(key).is_some();
-    match kind {
-        "summary" => has("leafUuid"),
-        "file-history-snapshot" => has("messageId") && has("snapshot"),
-        "user" | "assistant" => {
-            let message = value.get("message");
-            let qwen = message.is_some_and(|message| message.get("parts").is_some());
-            let tied =
-                ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
-            message.is_some() && tied && !qwen
-        }
-        _ => has("uuid") && (has("sessionId") || has("parentUuid")),
-    }
-}
-
-fn is_responses_block(block: &Value) -> bool {
-    text(block, "type").is_some_and(|kind| kind == "input_text" || kind == "output_text")
-}
-
-/// The top-level fields that the reader of a format looks at; `None` for all.
-fn used_fields(format: Format) -> Option<&'static [&'static str]> {
-    match format {
-        Format::ClaudeCode => Some(&super::claude_code::FIELDS),
-        _ => None,
-    }
 }
 
 /// True for a message, a conversation, or an array of messages.

@@ -62,6 +62,8 @@ pub(super) struct Parsed {
     pub(super) detected: Option<Detected>,
     /// Lines of a text, that is a file in which next to none begins like JSON; else 0.
     pub(super) prose: usize,
+    /// The whole file, where it is a log in the form of a text.
+    pub(super) text: String,
 }
 
 /// So many lines of prose for each record make a file a text, whatever a line of it looks like.
@@ -69,6 +71,9 @@ const PROSE: usize = 9;
 
 /// Fewer lines of prose than this say nothing of a file.
 const LEAST_PROSE: usize = 20;
+
+/// Code and text of the remark on bytes that are no text.
+const INVALID: (&str, &str) = ("invalid-utf8", "invalid UTF-8 replaced by U+FFFD");
 
 /// Reads all records.
 pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
@@ -78,6 +83,9 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     };
     if marked {
         out.note(1, "byte-order-mark", Severity::Note, "the file starts with a byte order mark; skipped");
+    }
+    if let Some(parsed) = text_log(text, out) {
+        return parsed;
     }
     if let Some(parsed) = one_document(text) {
         return parsed;
@@ -99,7 +107,20 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     // A conversation in Markdown may quote a record of a log.
     let text = LEAST_PROSE.max(PROSE * lines.records.len()) <= prose;
     let detected = lines.sniffer.finish(&lines.records).filter(|_| !text);
-    Parsed { records: lines.records, detected, prose: if text { prose } else { 0 } }
+    Parsed { records: lines.records, detected, prose: if text { prose } else { 0 }, ..Parsed::default() }
+}
+
+/// A file that is a log in the form of a text.
+fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
+    if bytes.trim_ascii_start().first().is_none_or(|first| b"{[".contains(first)) {
+        return None;
+    }
+    let text = String::from_utf8_lossy(bytes);
+    let detected = Some(detect::text_log(&text)?);
+    if matches!(text, Cow::Owned(_)) {
+        out.damage(0, INVALID.0, INVALID.1);
+    }
+    Some(Parsed { detected, text: text.into_owned(), ..Parsed::default() })
 }
 
 /// A file that is one JSON document over several lines, or one array: its elements, or the one value, as records.
@@ -131,7 +152,7 @@ fn one_document(text: &[u8]) -> Option<Parsed> {
         sniffer.look(record);
     }
     let detected = sniffer.finish(&records);
-    Some(Parsed { records, detected, prose: 0 })
+    Some(Parsed { records, detected, ..Parsed::default() })
 }
 
 /// The line reader: what it found so far, and the fields to keep.
@@ -149,7 +170,7 @@ impl Lines<'_> {
         if let Ok(text) = std::str::from_utf8(line) {
             self.text(text, number, last);
         } else {
-            self.out.damage(number, "invalid-utf8", "invalid UTF-8 replaced by U+FFFD");
+            self.out.damage(number, INVALID.0, INVALID.1);
             self.text(&String::from_utf8_lossy(line), number, last);
         }
     }

@@ -23,11 +23,13 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::blocks::{self, Speaker};
+use super::formats::Format;
 use super::injected;
 use super::json::{self, argument_text, brief, counts, flag, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
+use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
@@ -41,8 +43,25 @@ use retained::Known;
 /// Blocks that pi puts in front of what the user typed, by how they open and close.
 const LEADING_BLOCKS: [(&str, &str); 2] = [("<file name=", "</file>"), ("<skill name=", "</skill>")];
 
+/// Session files.
+pub(super) static SHAPE: Shape = Shape { owns: |_| false, ..Shape::new(Format::Pi, sniff, read) };
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    match text(value, "type")? {
+        "session" if has("cwd") || has("version") => Some("has type=session and cwd or version"),
+        "message"
+            if has("parentId")
+                && value.get("message").is_some_and(|message| text(message, "role").is_some()) =>
+        {
+            Some("has type=message and parentId")
+        }
+        _ => None,
+    }
+}
+
 /// Reads the records of one pi file.
-pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for record in &records {
         count(&record.value, out);
     }

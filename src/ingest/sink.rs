@@ -11,6 +11,9 @@ use crate::transcript::{RawCounts, Recorded, Transcript};
 /// Diagnostics named one by one per code; further ones are counted.
 const PER_CODE: usize = 20;
 
+/// Code of the remark on a file that is a piece of a log.
+const PART_OF_LOG: &str = "part-of-log";
+
 /// Where a reader puts sessions, counts and remarks.
 #[derive(Debug, Default)]
 pub(super) struct Sink {
@@ -21,6 +24,7 @@ pub(super) struct Sink {
     groups: Vec<Group>,
     by_key: FxHashMap<(&'static str, u32, String), usize>,
     per_code: FxHashMap<&'static str, Kinds>,
+    piece: Option<String>,
 }
 
 /// One diagnostic to be, with how often it came.
@@ -39,6 +43,11 @@ struct Kinds {
 }
 
 impl Sink {
+    /// What follows is said of this file of a log that lies in several.
+    pub(super) fn piece(&mut self, name: Option<&str>) {
+        self.piece = name.map(str::to_owned);
+    }
+
     /// A remark that may come often: equal `(code, text)` become one diagnostic with a count and the first line.
     pub(super) fn note(
         &mut self,
@@ -79,12 +88,22 @@ impl Sink {
         }
     }
 
-    /// True when it was said already that the file as a whole is lost.
-    pub(super) fn is_lost(&self) -> bool {
-        self.groups.iter().any(|group| group.diagnostic.severity == Severity::Lost)
+    /// The file is a piece of a log that lies in several, or stands beside one: without a session it is no loss.
+    pub(super) fn part_of_log(&mut self, text: impl Into<String>) {
+        self.note(0, PART_OF_LOG, Severity::Note, text);
+    }
+
+    /// True when it was said already why there is no session: the file as a whole is lost, or only a part of a log.
+    pub(super) fn is_explained(&self) -> bool {
+        let explains = |it: &Diagnostic| it.severity == Severity::Lost || it.code == PART_OF_LOG;
+        self.groups.iter().any(|group| explains(&group.diagnostic))
     }
 
     fn add(&mut self, line: u32, key_line: u32, code: &'static str, severity: Severity, text: String) {
+        let text = match &self.piece {
+            Some(piece) => format!("{piece}: {text}"),
+            None => text,
+        };
         let key = (code, key_line, text);
         if let Some(&at) = self.by_key.get(&key) {
             self.groups[at].count += 1;

@@ -26,8 +26,30 @@ const GLUED: [(&str, u64); 2] = [
     ("pi/badlogic-pi-mono__v1_session_tag-v0.23.3.jsonl", 2),
 ];
 
+/// Names in the manifest that are ways of storing another format, or only names for it.
+const ALIASES: [(&str, &str); 5] = [
+    ("opencode-export", "opencode"),
+    ("opencode-storage", "opencode"),
+    ("openclaw", "pi"),
+    ("clawdbot", "openai-chat"),
+    ("vibe", "openai-chat"),
+];
+
+/// Whether the counts of the manifest are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Counts {
+    /// The manifest counts records of this format.
+    Exact,
+    /// It counts lines or words.
+    Rough,
+}
+
 /// Reads every corpus file of these formats and compares it with what the manifest counted.
 fn check_corpus(formats: &[&str]) {
+    check_counts(formats, Counts::Exact);
+}
+
+fn check_counts(formats: &[&str], counts: Counts) {
     let Some(root) = corpus() else { return };
     let mut manifest = csv::ReaderBuilder::new()
         .delimiter(b'\t')
@@ -42,7 +64,8 @@ fn check_corpus(formats: &[&str]) {
             continue;
         }
         let read = ingest(&bytes(&root.join(file)), file);
-        if read.format.map(Format::name) != Some(format) {
+        let wanted = ALIASES.iter().find(|(alias, _)| *alias == format).map_or(format, |(_, name)| *name);
+        if read.format.map(Format::name) != Some(wanted) {
             differences.push(format!("{file}: read as {:?} ({})", read.format, read.evidence));
         }
         let expected = |column: usize| row.get(column).and_then(|text| text.parse::<u64>().ok());
@@ -51,11 +74,12 @@ fn check_corpus(formats: &[&str]) {
         for (what, found, expected) in
             [("messages", messages, expected(5)), ("calls", read.raw.tool_calls, expected(6))]
         {
-            if expected.is_some_and(|expected| expected != found) {
+            if counts == Counts::Exact && expected.is_some_and(|expected| expected != found) {
                 differences.push(format!("{file}: {found} {what}, manifest has {expected:?}"));
             }
         }
-        if read.sessions.is_empty() && expected(5) != Some(0) {
+        let part = read.diagnostics.iter().any(|it| it.code == "part-of-log");
+        if read.sessions.is_empty() && !part && expected(5) != Some(0) {
             differences.push(format!("{file}: no session"));
         }
         for session in &read.sessions {

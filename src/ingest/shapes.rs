@@ -1,0 +1,108 @@
+//! How each format is recognised and read: one table per way of storing a log.
+//!
+//! A format may have several shapes (a stream beside a store, an export beside a tree of files). A new one is a module with a
+//! constant here. Within a table the first shape that fits wins, so the more particular ones stand first.
+
+use serde_json::Value;
+
+use super::formats::Format;
+use super::lines::Record;
+use super::sink::Sink;
+use super::{canonical, claude_code, codex, pi};
+
+/// Logs that are JSON records: one a line, the elements of one array, or one document.
+#[derive(Debug)]
+pub(super) struct Shape {
+    /// The format it belongs to.
+    pub(super) format: Format,
+    /// What in a record gives this shape away: words that go on from "line 3 ", such as "has type=session and cwd". Only what
+    /// no other format writes; looks at few fields, since it sees the records of all logs.
+    pub(super) sniff: fn(&Value) -> Option<&'static str>,
+    /// True for a record that belongs to such a log whatever else it looks like. Of the others those that another shape
+    /// recognises are taken for what strayed into the file.
+    pub(super) owns: fn(&Value) -> bool,
+    /// Reads all records of a file.
+    pub(super) read: fn(Vec<Record>, &str, &mut Sink),
+    /// The top-level fields that `read` looks at, so that others are skipped while parsing; `None` for all.
+    pub(super) fields: Option<&'static [&'static str]>,
+}
+
+impl Shape {
+    /// A shape that looks at all fields, and whose files hold nothing that strayed into them.
+    pub(super) const fn new(
+        format: Format,
+        sniff: fn(&Value) -> Option<&'static str>,
+        read: fn(Vec<Record>, &str, &mut Sink),
+    ) -> Self {
+        Self { format, sniff, owns: |_| true, read, fields: None }
+    }
+}
+
+/// Logs that are text, not JSON.
+#[derive(Debug)]
+pub(super) struct TextShape {
+    /// The format it belongs to.
+    pub(super) format: Format,
+    /// What in the text gives it away, in words that stand alone, such as "line 1 opens an aider chat". Only files that do not
+    /// begin like JSON are asked.
+    pub(super) sniff: fn(&str) -> Option<&'static str>,
+    /// Reads the text.
+    pub(super) read: fn(&str, &str, &mut Sink),
+}
+
+/// Logs that lie in several files.
+#[derive(Debug)]
+pub(super) struct TreeShape {
+    /// The format it belongs to.
+    pub(super) format: Format,
+    /// Which of the files, given by their paths with `/` between directories, belong together: positions in the list, one list
+    /// for each log, with the file that stands for it first. Every file in one log at most; files of no log are read alone.
+    pub(super) group: fn(&[&str]) -> Vec<Vec<usize>>,
+    /// Reads one log.
+    pub(super) read: fn(Vec<Piece>, &str, &mut Sink),
+}
+
+/// One file of a log that lies in several.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// Its path as `group` saw it.
+    pub(super) path: String,
+    /// Its records.
+    pub(super) records: Vec<Record>,
+}
+
+impl Piece {
+    /// Its path from the last directory of this name on, that name left out; `None` when there is none.
+    pub(super) fn below(&self, directory: &str) -> Option<&str> {
+        let parts = self.path.rmatch_indices(directory).map(|(at, _)| at);
+        let whole = |at: &usize| {
+            let before = self.path.get(..*at).unwrap_or_default();
+            before.is_empty() || before.ends_with('/')
+        };
+        parts.filter(whole).find_map(|at| self.path.get(at..)?.strip_prefix(directory)?.strip_prefix('/'))
+    }
+}
+
+/// Shapes of JSON records. Plain chat messages are not here: what they are is judged by all of a file.
+pub(super) static SHAPES: &[&Shape] = &[
+    &canonical::SHAPE,
+    &pi::SHAPE,
+    &codex::SHAPE,
+    &claude_code::SHAPE,
+];
+
+/// Shapes of texts.
+pub(super) static TEXTS: &[&TextShape] = &[];
+
+/// Shapes of logs in several files.
+pub(super) static TREES: &[&TreeShape] = &[];
+
+/// The first shape that recognises a text, and by what.
+pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {
+    TEXTS.iter().find_map(|shape| Some((*shape, (shape.sniff)(text)?)))
+}
+
+/// The first shape that recognises a record, and by what.
+pub(super) fn recognise(value: &Value) -> Option<(&'static Shape, &'static str)> {
+    SHAPES.iter().find_map(|shape| Some((*shape, (shape.sniff)(value)?)))
+}
