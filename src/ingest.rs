@@ -50,6 +50,8 @@ mod outcome;
 mod pi;
 mod shapes;
 mod sink;
+mod stream;
+mod value;
 
 #[cfg(test)]
 mod sketch;
@@ -58,9 +60,12 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
+use detect::{By, Detected};
 pub use formats::Format;
+pub use lines::Bytes;
 use rustc_hash::FxHashMap;
 use sink::Sink;
+pub use stream::ingest_stream;
 
 /// What one file held.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -77,36 +82,85 @@ pub struct Ingested {
     pub raw: RawCounts,
     /// JSON records read.
     pub records: u64,
+    /// Where the bytes of the file went.
+    pub bytes: Bytes,
 }
 
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
-    let lines::Parsed { mut records, detected, prose, text } = lines::parse(bytes, &mut sink);
-    let count = records.len() as u64;
+    let parsed = lines::parse(bytes, &mut sink);
+    let count = parsed.records.len() as u64;
+    finished(sink, parsed, Some(bytes), stem(name), count)
+}
+
+/// Reads the records of complete sessions.
+fn read_records(
+    found: &Detected,
+    batch: lines::Batch,
+    name: &str,
+    bytes: &mut Bytes,
+    out: &mut Sink,
+) -> Vec<Transcript> {
+    let By::Records(shape) = found.by else { return Vec::new() };
+    let lines::Batch { mut records, sizes } = batch;
     let times: FxHashMap<u32, i64> =
         records.iter().filter_map(|record| Some((record.line, record.time()?))).collect();
-    let name = stem(name);
-    if let Some(found) = &detected {
-        match found.by {
-            detect::By::Records(shape) => {
-                detect::take_foreign(shape, &mut records, &mut sink);
-                (shape.read)(records, name, &mut sink);
-            }
-            detect::By::Text(shape) => (shape.read)(&text, name, &mut sink),
-        }
-    } else if OWN_RESULTS.iter().any(|start| bytes.starts_with(start)) {
-        let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
-        sink.note(0, "own-result", Severity::Note, text);
-    } else {
-        let (code, text) = detect::why_unknown(bytes, &records, prose);
-        sink.note(0, code, Severity::Lost, text);
-    }
-    let (format, evidence) = detected.map_or((None, String::new()), |it| (Some(it.format), it.evidence));
-    for message in sink.sessions.iter_mut().flat_map(|session| &mut session.messages) {
+    detect::take_foreign(shape, &mut records, &sizes, bytes, out);
+    (shape.read)(records, name, out);
+    let mut sessions = out.give();
+    for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
         message.time = message.time.or_else(|| times.get(&message.line).copied());
     }
-    finished(sink, format, evidence, count)
+    name_format(&mut sessions, found.format);
+    sessions
+}
+
+/// Says of sessions which format they were read from, where they do not know better.
+fn name_format(sessions: &mut [Transcript], format: Format) {
+    if format != Format::Canonical {
+        for session in sessions {
+            session.format.get_or_insert_with(|| format.name().to_owned());
+        }
+    }
+}
+
+/// Reads the last records, or all, and says what there is to say of the whole file. `whole` are its bytes where they are at
+/// hand; `count` are all its records.
+fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &str, count: u64) -> Ingested {
+    let lines::Parsed { records, sizes, mut bytes, detected, prose, text } = parsed;
+    let mut sessions = Vec::new();
+    if let Some(found) = &detected {
+        if let By::Text(shape) = found.by {
+            (shape.read)(&text, name, &mut sink);
+            sessions = sink.give();
+            name_format(&mut sessions, found.format);
+        } else {
+            let batch = lines::Batch { records, sizes };
+            sessions = read_records(found, batch, name, &mut bytes, &mut sink);
+        }
+        note_no_session(found.format, &mut sink);
+    } else {
+        let head = whole.unwrap_or_default();
+        if OWN_RESULTS.iter().any(|start| head.starts_with(start)) {
+            let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
+            sink.note(0, "own-result", Severity::Note, text);
+        } else {
+            let (code, text) = detect::why_unknown(whole, &records, prose);
+            sink.note(0, code, Severity::Lost, text);
+        }
+        bytes = Bytes { skipped: bytes.total(), ..Bytes::default() };
+    }
+    let (format, evidence) = detected.map_or((None, String::new()), |it| (Some(it.format), it.evidence));
+    let (_, diagnostics, raw) = sink.into_parts();
+    Ingested { format, evidence, sessions, diagnostics, raw, records: count, bytes }
+}
+
+fn note_no_session(format: Format, out: &mut Sink) {
+    if !out.had_sessions() && !out.is_explained() {
+        let text = format!("a {} file without a single message; nothing to replay", format.name());
+        out.note(0, "no-session", Severity::Lost, text);
+    }
 }
 
 /// Finds the logs that lie in several of the files with these paths, `/` between directories: for each its shape, and positions
@@ -142,34 +196,23 @@ impl Eq for Tree {}
 pub fn ingest_tree(tree: Tree, files: Vec<(String, Vec<u8>)>, name: &str) -> Ingested {
     let mut sink = Sink::default();
     let mut records = 0;
+    let mut counts = Bytes::default();
     let mut pieces = Vec::with_capacity(files.len());
     for (path, bytes) in files {
         sink.piece(Some(path.rsplit('/').next().unwrap_or_default()));
         let parsed = lines::parse(&bytes, &mut sink);
         records += parsed.records.len() as u64;
+        counts.add(parsed.bytes);
         pieces.push(shapes::Piece { path, records: parsed.records });
     }
     sink.piece(None);
     let evidence = format!("{} files of one log", pieces.len());
     (tree.0.read)(pieces, stem(name), &mut sink);
-    finished(sink, Some(tree.0.format), evidence, records)
-}
-
-/// What is said of every file at the end.
-fn finished(mut sink: Sink, format: Option<Format>, evidence: String, records: u64) -> Ingested {
-    if let Some(format) = format
-        && sink.sessions.is_empty()
-        && !sink.is_explained()
-    {
-        let text = format!("a {} file without a single message; nothing to replay", format.name());
-        sink.note(0, "no-session", Severity::Lost, text);
-    }
+    let format = tree.0.format;
+    note_no_session(format, &mut sink);
     let (mut sessions, diagnostics, raw) = sink.into_parts();
-    let original = format.filter(|format| *format != Format::Canonical).map(Format::name);
-    for session in &mut sessions {
-        session.format = session.format.take().or_else(|| original.map(str::to_owned));
-    }
-    Ingested { format, evidence, sessions, diagnostics, raw, records }
+    name_format(&mut sessions, format);
+    Ingested { format: Some(format), evidence, sessions, diagnostics, raw, records, bytes: counts }
 }
 
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.

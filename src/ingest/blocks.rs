@@ -1,7 +1,7 @@
 //! Content blocks as chat APIs write them, turned into parts: shared by the chat reader and the agents whose logs
 //! hold API messages.
 
-use serde_json::Value;
+use super::value::Value;
 
 use super::injected;
 use super::json::{argument_text, items, take, take_text, text, weight};

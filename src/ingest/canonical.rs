@@ -67,15 +67,15 @@ mod tests;
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::value::Value;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::formats::Format;
 use super::json::{brief, text};
 use super::lines::Record;
 use super::links::{self, Draft};
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
@@ -433,7 +433,12 @@ impl From<UsageCounts> for Usage {
 
 /// Lines of this format.
 pub(super) static SHAPE: Shape =
-    Shape { owns: |_| false, ..Shape::new(Format::Canonical, sniff, read) };
+    Shape { owns: |_| false, split: Split::Before(begins), ..Shape::new(Format::Canonical, sniff, read) };
+
+/// Every session line begins a session.
+fn begins(value: &Value) -> Option<&str> {
+    (text(value, "record") == Some("session")).then_some("")
+}
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let own = text(value, "format") == Some(FORMAT)
@@ -467,7 +472,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             }
             continue;
         }
-        let line_of = match serde_json::from_value::<Line<'static>>(value) {
+        let line_of = match serde_json::from_value::<Line<'static>>(value.into()) {
             Ok(found) => found,
             Err(error) => {
                 let text = format!("not a record of the canonical format, its content is lost: {error}");
@@ -480,7 +485,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         match line_of {
             Line::Session(session) => {
                 finish(open.take(), out);
-                sessions += 1;
+                sessions = out.number();
                 open = Some(Reading::new(session));
             }
             Line::Message(message) => {
@@ -488,7 +493,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 let fits = open.as_ref().is_some_and(|open| open.fits(message.at));
                 if !fits {
                     finish(open.take(), out);
-                    sessions += 1;
+                    sessions = out.number();
                     let id = nameless(sessions);
                     let text = format!("messages whose session line is lost; named {id:?}");
                     out.damage(line, "bad-record", text);

@@ -9,15 +9,15 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use super::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
-use super::formats::Format;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::fileops;
@@ -28,13 +28,18 @@ use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult
 const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId", "thread_id"];
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
-pub(super) static SHAPE: Shape = Shape::new(Format::OpenaiChat, |_| None, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::OpenaiChat, |_| None, read) };
+
+/// A record that holds a list of messages is a session of its own.
+fn begins(value: &Value) -> Option<&str> {
+    (value.is_array() || value.get("messages").is_some_and(Value::is_array)).then_some("")
+}
 
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let alone = records.len() == 1;
+    let alone = records.len() == 1 && !out.is_in_batches();
     let mut running = Running { draft: Draft::new(name), conversation: None, sessions: 0 };
-    let mut number = 0u32;
     for record in records {
         let Record { line, mut value, .. } = record;
         let messages = match &mut value {
@@ -42,7 +47,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             _ => take(&mut value, "messages"),
         };
         if let Value::Array(messages) = messages {
-            number += 1;
+            let number = out.number();
             let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
             let mut draft = Draft::new(id);
             describe(&mut draft, &mut value, line, out);

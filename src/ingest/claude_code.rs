@@ -20,7 +20,6 @@ mod tree;
 use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value};
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;
@@ -28,8 +27,9 @@ use super::injected;
 use super::json::{self, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
+use super::value::{Map, Value};
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, Usage};
 use preserved::Preserved;
@@ -198,7 +198,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn new(map: Map<String, Value>) -> Self {
+    fn new(map: Map) -> Self {
         let mut fields = Self::default();
         for (key, value) in map {
             let key = key.as_str();
@@ -238,6 +238,7 @@ impl Fields {
 pub(super) static SHAPE: Shape = Shape {
     owns: |value| value.get("sessionId").is_some() || value.get("uuid").is_some(),
     fields: Some(&FIELDS),
+    split: Split::Tied(&["sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid"]),
     ..Shape::new(Format::ClaudeCode, sniff, read)
 };
 
@@ -253,9 +254,7 @@ fn sniff(value: &Value) -> Option<&'static str> {
                 ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
             message.is_some() && tied && !qwen
         }
-        Some("system" | "attachment" | "progress") => {
-            has("uuid") && (has("sessionId") || has("parentUuid"))
-        }
+        Some("system" | "attachment" | "progress") => has("uuid") && (has("sessionId") || has("parentUuid")),
         Some(_) => false,
         None => return has("loglines").then_some("has loglines"),
     };

@@ -25,7 +25,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use super::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

@@ -3,14 +3,14 @@
 //! The first record that only one agent writes decides. Plain `{role, content}` messages decide nothing alone: the
 //! whole file is looked at for what only OpenAI chat or only the Anthropic API has.
 
-use serde_json::Value;
+use super::value::Value;
 
-use super::json::{items, text};
+use super::chat;
 use super::formats::Format;
-use super::lines::Record;
+use super::json::{items, text};
+use super::lines::{Bytes, Record};
 use super::shapes::{self, Shape, TextShape};
 use super::sink::Sink;
-use super::chat;
 use crate::diagnostic::Severity;
 
 /// A format, how it is stored, and the reason for both.
@@ -39,12 +39,14 @@ pub(super) fn text_log(text: &str) -> Option<Detected> {
 pub(super) struct Sniffer {
     found: Option<Detected>,
     chat_line: Option<u32>,
+    /// No format fits, and none is looked for any more.
+    hopeless: bool,
 }
 
 impl Sniffer {
     /// Looks at one record. The top-level fields to keep of the others, once it is known that not all are needed.
     pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
-        if self.found.is_some() {
+        if self.found.is_some() || self.hopeless {
             return None;
         }
         if let Some((shape, why)) = shapes::recognise(&record.value) {
@@ -58,11 +60,26 @@ impl Sniffer {
         None
     }
 
+    /// The answer that no further record can change.
+    pub(super) fn found(&self) -> Option<&Detected> {
+        self.found.as_ref()
+    }
+
+    /// Decides by these records, should nothing be decided yet.
+    pub(super) fn settle(&mut self, records: &[Record]) {
+        if self.found.is_none() {
+            self.found = self.decide(records);
+            self.hopeless = self.found.is_none();
+        }
+    }
+
     /// The answer, when all records are known.
     pub(super) fn finish(self, records: &[Record]) -> Option<Detected> {
-        if self.found.is_some() {
-            return self.found;
-        }
+        if self.found.is_some() || self.hopeless { self.found } else { self.decide(records) }
+    }
+
+    /// What plain messages are, by all that is known.
+    fn decide(&self, records: &[Record]) -> Option<Detected> {
         let line = self.chat_line?;
         let mut evidence = format!("line {line} has role and content, no field of another format");
         let mut format = Format::OpenaiChat;
@@ -90,9 +107,19 @@ fn foreign(shape: &Shape, value: &Value) -> Option<&'static str> {
 }
 
 /// Takes out the records of other formats: read as records of this one they would say something else, or nothing.
-pub(super) fn take_foreign(shape: &Shape, records: &mut Vec<Record>, out: &mut Sink) {
+pub(super) fn take_foreign(
+    shape: &Shape,
+    records: &mut Vec<Record>,
+    sizes: &[u64],
+    bytes: &mut Bytes,
+    out: &mut Sink,
+) {
+    let mut sizes = sizes.iter();
     records.retain(|record| {
+        let size = sizes.next().copied().unwrap_or_default();
         let Some(other) = foreign(shape, &record.value) else { return true };
+        bytes.read -= size.min(bytes.read);
+        bytes.skipped += size;
         let text = format!(
             "a record of {other} in a log of {}; its content is lost: split the file, one format in each",
             shape.format.name()
@@ -166,9 +193,10 @@ fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
 }
 
 /// Why no format fits: a code and a text that says what to do. `prose` are lines of a text with next to no JSON in it.
-pub(super) fn why_unknown(bytes: &[u8], records: &[Record], prose: usize) -> (&'static str, String) {
+pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize) -> (&'static str, String) {
     const READS: &str =
         "this program reads logs of claude-code, codex, pi, openai-chat, anthropic-messages and canonical";
+    let bytes = bytes.unwrap_or(b"{");
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }
@@ -198,7 +226,7 @@ pub(super) fn why_unknown(bytes: &[u8], records: &[Record], prose: usize) -> (&'
     let seen = match record.value.as_object() {
         Some(map) if map.is_empty() => format!("line {line} is an object without fields"),
         Some(map) => {
-            let keys: Vec<&str> = map.keys().map(String::as_str).take(6).collect();
+            let keys: Vec<&str> = map.keys().take(6).collect();
             let keys: String = keys.join(", ").chars().take(120).collect();
             format!("fields of line {line}: {keys}")
         }

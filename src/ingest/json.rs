@@ -1,7 +1,7 @@
 //! Look-ups in JSON values that tolerate any shape: logs come from strangers, and every field may be missing,
 //! null or of another type. Numbers given as strings are not guessed at.
 
-use serde_json::Value;
+use super::value::Value;
 
 use crate::transcript::Usage;
 

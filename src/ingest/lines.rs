@@ -2,37 +2,62 @@
 //!
 //! Separate from the readers because damage looks the same in every format: byte order marks, CRLF, NUL runs
 //! left by a crash, invalid UTF-8, lone surrogate escapes, two records glued into one line, a torn record in front of
-//! a whole one, a last line cut off. What can be repaired is repaired and named; what cannot costs that line only.
+//! a whole one, a last line cut off. What can be repaired is repaired and named ([`repair`]); what cannot costs that line only.
 //!
 //! Once the format is known, top-level fields that its reader does not look at are skipped while parsing: in Claude Code
 //! logs they are half of the bytes (the structured copy of every tool result, progress payloads).
 //!
-//! Invariants: any bytes give an answer; work is linear in the bytes (each repair is tried once per line, recovery of
-//! torn records at most [`RECOVERIES`] times per line); records come in file order.
+//! Invariants: any bytes give an answer; every byte is part of a record, of something skipped that was named, or of what
+//! stands between ([`Bytes`]); work is linear in the bytes (each repair is tried once per line, recovery of torn records at
+//! most [`RECOVERIES`] times per line); records come in file order.
 
+mod repair;
 #[cfg(test)]
 mod tests;
 
 use std::borrow::Cow;
-use std::fmt;
+use std::cell::Cell;
 
 use memchr::{memchr, memmem};
-use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
 use super::detect::{self, Detected};
 use super::sink::Sink;
+use super::value::{Seed, Value};
 use crate::diagnostic::Severity;
-
-/// Nesting of arrays and objects that is still parsed: more would need too much stack.
-const DEPTH: usize = 512;
+use repair::{repair, shallow};
 
 /// Places of one damaged line at which a whole record is looked for.
 const RECOVERIES: usize = 8;
 
 /// The field that says when a record was written, in every format that says it.
 const TIME: &str = "timestamp";
+
+/// Where the bytes of a file went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Bytes {
+    /// In records, or in the text of a log that is one.
+    pub read: u64,
+    /// Left out, and named in a diagnostic.
+    pub skipped: u64,
+    /// Between records: ends of lines, blank lines, brackets and commas of a list, a byte order mark.
+    pub between: u64,
+}
+
+impl Bytes {
+    /// Adds those of another file or piece.
+    pub fn add(&mut self, other: Self) {
+        self.read += other.read;
+        self.skipped += other.skipped;
+        self.between += other.between;
+    }
+
+    /// All bytes.
+    pub fn total(self) -> u64 {
+        self.read + self.skipped + self.between
+    }
+}
 
 impl Record {
     /// When it was written, in milliseconds since 1970-01-01 UTC, where it says.
@@ -58,6 +83,10 @@ pub(crate) struct Record {
 #[derive(Debug, Default)]
 pub(super) struct Parsed {
     pub(super) records: Vec<Record>,
+    /// The bytes of each record.
+    pub(super) sizes: Vec<u64>,
+    /// The bytes of the file.
+    pub(super) bytes: Bytes,
     /// The format, where one fits.
     pub(super) detected: Option<Detected>,
     /// Lines of a text, that is a file in which next to none begins like JSON; else 0.
@@ -77,37 +106,42 @@ const INVALID: (&str, &str) = ("invalid-utf8", "invalid UTF-8 replaced by U+FFFD
 
 /// Reads all records.
 pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
-    let (text, marked) = match bytes.strip_prefix(b"\xef\xbb\xbf") {
-        Some(rest) => (rest, true),
-        None => (bytes, false),
-    };
+    let text = unmarked(bytes);
+    let marked = text.len() < bytes.len();
     if marked {
-        out.note(1, "byte-order-mark", Severity::Note, "the file starts with a byte order mark; skipped");
+        note_mark(out);
     }
-    if let Some(parsed) = text_log(text, out) {
-        return parsed;
+    let mut parsed = text_log(text, out)
+        .or_else(|| one_document(text, out))
+        .or_else(|| damaged_document(text, out))
+        .unwrap_or_else(|| by_line(text, out));
+    parsed.bytes.between += if marked { 3 } else { 0 };
+    parsed
+}
+
+fn by_line(text: &[u8], out: &mut Sink) -> Parsed {
+    let mut lines = Lines::default();
+    lines.block(text, out);
+    lines.finish(out)
+}
+
+pub(super) fn note_mark(out: &mut Sink) {
+    out.note(1, "byte-order-mark", Severity::Note, "the file starts with a byte order mark; skipped");
+}
+
+/// The bytes without a byte order mark.
+pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
+    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+}
+
+/// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
+pub(super) fn is_whole(head: &[u8]) -> bool {
+    let head = head.trim_ascii_start();
+    let first = memchr(b'\n', head).map_or(head, |at| head.get(..at).unwrap_or_default()).trim_ascii();
+    match first.first() {
+        Some(b'{') => !first.ends_with(b"}"),
+        _ => true,
     }
-    if let Some(parsed) = one_document(text) {
-        return parsed;
-    }
-    let mut lines =
-        Lines { out, records: Vec::new(), sniffer: detect::Sniffer::default(), keep: None, prose: 0 };
-    let last = text.trim_ascii_end().len();
-    let (mut start, mut number) = (0, 0u32);
-    while start < text.len() {
-        let end = memchr(b'\n', text.get(start..).unwrap_or_default()).map_or(text.len(), |at| start + at);
-        number = number.saturating_add(1);
-        let line = text.get(start..end).unwrap_or_default().trim_ascii();
-        if !line.is_empty() {
-            lines.line(line, number, end >= last);
-        }
-        start = end + 1;
-    }
-    let prose = lines.prose;
-    // A conversation in Markdown may quote a record of a log.
-    let text = LEAST_PROSE.max(PROSE * lines.records.len()) <= prose;
-    let detected = lines.sniffer.finish(&lines.records).filter(|_| !text);
-    Parsed { records: lines.records, detected, prose: if text { prose } else { 0 }, ..Parsed::default() }
 }
 
 /// A file that is a log in the form of a text.
@@ -120,90 +154,296 @@ fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     if matches!(text, Cow::Owned(_)) {
         out.damage(0, INVALID.0, INVALID.1);
     }
-    Some(Parsed { detected, text: text.into_owned(), ..Parsed::default() })
+    let counts = Bytes { read: bytes.len() as u64, ..Bytes::default() };
+    Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
+}
+
+/// A file that begins like one document, ends too early or is damaged inside, and has no line that is a record: what can be had
+/// of it are the elements in front of the damage, where it is an array.
+fn damaged_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
+    let text = bytes.trim_ascii();
+    if !is_whole(text) || !text.starts_with(b"{") && !text.starts_with(b"[") {
+        return None;
+    }
+    let text = String::from_utf8_lossy(text);
+    let Err(error) = serde_json::from_str::<&RawValue>(&text) else { return None };
+    if error.line() < 2 && !text.starts_with('[') || !by_line(bytes, &mut Sink::default()).records.is_empty()
+    {
+        return None;
+    }
+    let mut lines = Lines::default();
+    let mut rest = text.strip_prefix('[').unwrap_or_default();
+    loop {
+        rest = rest.trim_start_matches([' ', ',', '\t', '\r', '\n']);
+        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        let Some(Ok(element)) = stream.next().filter(|_| rest.starts_with('{')) else { break };
+        lines.number += 1;
+        lines.piece(element.get(), element.get().len(), out);
+        rest = rest.get(element.get().len()..).unwrap_or_default();
+    }
+    let cause = brief(&error.to_string()).to_owned();
+    let kept = lines.count;
+    let what = format!(
+        "a JSON document that is damaged at line {}, column {}: {cause}; {}",
+        error.line(),
+        error.column(),
+        if kept > 0 {
+            format!("the {kept} elements before it are read")
+        } else {
+            "nothing of it is read".to_owned()
+        }
+    );
+    out.damage(u32::try_from(error.line()).unwrap_or(u32::MAX), "bad-document", what);
+    let mut parsed = lines.finish(out);
+    parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
+    parsed.bytes.skipped = (rest.len() as u64).min(bytes.len() as u64 - parsed.bytes.read);
+    parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
+    Some(parsed)
 }
 
 /// A file that is one JSON document over several lines, or one array: its elements, or the one value, as records.
-fn one_document(text: &[u8]) -> Option<Parsed> {
-    let text = text.trim_ascii();
+fn one_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
+    let text = bytes.trim_ascii();
     let first = memchr(b'\n', text).map_or(text, |at| text.get(..at).unwrap_or_default()).trim_ascii();
     let array = first.starts_with(b"[");
     // A first line that is whole in itself means one record a line. `{` and `[` alone open a pretty-printed document.
     if !array && (first.len() == text.len() || !first.starts_with(b"{") || first.ends_with(b"}")) {
         return None;
     }
-    let mut records = Vec::new();
-    if array {
-        let elements: Vec<&RawValue> = serde_json::from_slice(text).ok()?;
-        // An array of bare values is no list of messages: leave it to the line reader to complain about.
-        if !elements.iter().all(|element| element.get().starts_with('{')) || elements.is_empty() {
-            return None;
-        }
-        for (index, element) in elements.into_iter().enumerate() {
-            let value = one_value(element.get(), None).ok()?;
-            records.push(Record { line: u32::try_from(index + 1).unwrap_or(u32::MAX), value });
-        }
+    let text = String::from_utf8_lossy(text);
+    let invalid = matches!(text, Cow::Owned(_));
+    // The array of a file is split without looking into its elements; damage inside one costs that one.
+    let repaired = if serde_json::from_str::<&RawValue>(&text).is_ok() {
+        text
     } else {
-        let value = one_value(std::str::from_utf8(text).ok()?, None).ok()?;
-        records.push(Record { line: 1, value });
+        let Cow::Owned(repaired) = repair(&text) else { return None };
+        serde_json::from_str::<&RawValue>(&repaired).ok()?;
+        Cow::Owned(repaired)
+    };
+    let mut lines = Lines::default();
+    let elements: Vec<&str> = if array {
+        let elements: Vec<&RawValue> = serde_json::from_str(&repaired).ok()?;
+        elements.into_iter().map(RawValue::get).collect()
+    } else {
+        vec![repaired.as_ref()]
+    };
+    // An array of bare values is no list of messages: leave it to the line reader to complain about.
+    if !elements.iter().all(|element| element.starts_with('{')) || elements.is_empty() {
+        return None;
     }
-    let mut sniffer = detect::Sniffer::default();
-    for record in &records {
-        sniffer.look(record);
+    for (index, element) in elements.into_iter().enumerate() {
+        lines.number = u32::try_from(index + 1).unwrap_or(u32::MAX);
+        lines.piece(element, element.len(), out);
     }
-    let detected = sniffer.finish(&records);
-    Some(Parsed { records, detected, ..Parsed::default() })
+    if invalid {
+        out.damage(0, INVALID.0, INVALID.1);
+    }
+    let mut parsed = lines.finish(out);
+    // Repairs may have changed lengths.
+    parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
+    parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
+    Some(parsed)
 }
 
 /// The line reader: what it found so far, and the fields to keep.
-struct Lines<'a> {
-    out: &'a mut Sink,
-    records: Vec<Record>,
+#[derive(Debug, Default)]
+pub(super) struct Lines {
+    pub(super) records: Vec<Record>,
+    pub(super) sizes: Vec<u64>,
+    pub(super) bytes: Bytes,
+    /// All records so far, also those that were taken out.
+    pub(super) count: u64,
     sniffer: detect::Sniffer,
     keep: Option<&'static [&'static str]>,
+    held: u64,
     prose: usize,
+    number: u32,
+    /// A line that seems to be cut off: the end of the log, if no other follows. Its number and what the parser said.
+    cut: Option<(u32, String)>,
+    /// Bytes of the line at hand that no record has.
+    lost: usize,
+    /// The line at hand holds a field twice, or nests too deep.
+    odd: Odd,
 }
 
-impl Lines<'_> {
+/// What is to be said of a line that was read all the same.
+#[derive(Debug, Default)]
+struct Odd {
+    twice: bool,
+    deep: bool,
+}
+
+/// Records taken out to be read.
+#[derive(Debug, Default)]
+pub(super) struct Batch {
+    pub(super) records: Vec<Record>,
+    /// The bytes of each.
+    pub(super) sizes: Vec<u64>,
+}
+
+impl Lines {
+    /// Bytes of the records at hand.
+    pub(super) fn held(&self) -> u64 {
+        self.held
+    }
+
+    /// The line that was read last, from 1 on.
+    pub(super) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// What the records are, decided for good by those at hand.
+    pub(super) fn settle(&mut self) -> Option<&Detected> {
+        self.sniffer.settle(&self.records);
+        self.detected()
+    }
+
+    /// Takes out the records, given by position and line, that are wanted.
+    pub(super) fn take(&mut self, wanted: impl Fn(usize, u32) -> bool) -> Batch {
+        let mut batch = Batch::default();
+        let mut left = Batch::default();
+        let sizes = std::mem::take(&mut self.sizes);
+        for (at, (record, size)) in std::mem::take(&mut self.records).into_iter().zip(sizes).enumerate() {
+            let place = if wanted(at, record.line) { &mut batch } else { &mut left };
+            place.records.push(record);
+            place.sizes.push(size);
+        }
+        (self.records, self.sizes) = (left.records, left.sizes);
+        self.held = self.sizes.iter().sum();
+        batch
+    }
+
+    /// Reads whole lines.
+    pub(super) fn block(&mut self, block: &[u8], out: &mut Sink) {
+        let mut start = 0;
+        while start < block.len() {
+            let end =
+                memchr(b'\n', block.get(start..).unwrap_or_default()).map_or(block.len(), |at| start + at);
+            self.number = self.number.saturating_add(1);
+            let line = block.get(start..end).unwrap_or_default();
+            let trimmed = line.trim_ascii();
+            let ended = usize::from(end < block.len());
+            self.bytes.between += (line.len() - trimmed.len() + ended) as u64;
+            if !trimmed.is_empty() {
+                self.tell_cut(false, out);
+                self.line(trimmed, out);
+            }
+            start = end + 1;
+        }
+    }
+
+    /// What the file is, now that its end is reached.
+    pub(super) fn finish(mut self, out: &mut Sink) -> Parsed {
+        self.tell_cut(true, out);
+        // A conversation in Markdown may quote a record of a log.
+        let records = usize::try_from(self.count).unwrap_or(usize::MAX);
+        let text = LEAST_PROSE.max(PROSE.saturating_mul(records)) <= self.prose;
+        let detected = self.sniffer.finish(&self.records).filter(|_| !text);
+        Parsed {
+            records: self.records,
+            sizes: self.sizes,
+            bytes: self.bytes,
+            detected,
+            prose: if text { self.prose } else { 0 },
+            text: String::new(),
+        }
+    }
+
+    /// What the records seem to be so far, where that cannot change any more.
+    pub(super) fn detected(&self) -> Option<&Detected> {
+        self.sniffer.found()
+    }
+
     /// One non-empty line.
-    fn line(&mut self, line: &[u8], number: u32, last: bool) {
+    fn line(&mut self, line: &[u8], out: &mut Sink) {
         if let Ok(text) = std::str::from_utf8(line) {
-            self.text(text, number, last);
+            self.piece(text, line.len(), out);
         } else {
-            self.out.damage(number, INVALID.0, INVALID.1);
-            self.text(&String::from_utf8_lossy(line), number, last);
+            out.damage(self.number, INVALID.0, INVALID.1);
+            self.piece(&String::from_utf8_lossy(line), line.len(), out);
         }
     }
 
-    fn text(&mut self, text: &str, number: u32, last: bool) {
-        match one_value(text, self.keep) {
-            Ok(value) => self.push(value, number),
-            Err(error) => self.damaged(text, number, last, &error),
+    /// One line or element of `size` bytes in the file.
+    fn piece(&mut self, text: &str, size: usize, out: &mut Sink) {
+        let before = self.records.len();
+        self.lost = 0;
+        self.text(text, out);
+        let skipped = match self.records.len() - before {
+            0 => size,
+            _ => self.lost.min(size),
+        };
+        self.bytes.skipped += skipped as u64;
+        self.bytes.read += (size - skipped) as u64;
+        // The first record of a line stands for all of its bytes but those of the others.
+        let others: u64 = self.sizes.iter().skip(before + 1).sum();
+        if let Some(first) = self.sizes.get_mut(before) {
+            *first = ((size - skipped) as u64).saturating_sub(others);
+        }
+        if std::mem::take(&mut self.odd.twice) {
+            let what = "a field comes twice in one object; the last one counts";
+            out.note(self.number, "duplicate-field", Severity::Note, what);
+        }
+        if std::mem::take(&mut self.odd.deep) {
+            let what = format!("nested deeper than {} levels; what is deeper is kept as text", repair::DEPTH);
+            out.note(self.number, "deep-nesting", Severity::Note, what);
         }
     }
 
-    fn push(&mut self, value: Value, line: u32) {
-        let record = Record { line, value };
+    fn text(&mut self, text: &str, out: &mut Sink) {
+        match self.one_value(text) {
+            Ok(value) => self.push(value, text.len()),
+            Err(error) => self.damaged(text, &error, out),
+        }
+    }
+
+    /// Parses exactly one value, with all its top-level fields or those in `keep`.
+    fn one_value(&mut self, text: &str) -> Result<Value, serde_json::Error> {
+        let twice = Cell::new(false);
+        let keep = self.keep;
+        let parse = |text: &str| {
+            let mut reader = serde_json::Deserializer::from_str(text);
+            let value = Seed { keep, time: TIME, twice: Some(&twice) }.deserialize(&mut reader)?;
+            reader.end().map(|()| value)
+        };
+        let mut parsed = parse(text);
+        if let Err(error) = &parsed
+            && error.to_string().starts_with("recursion limit")
+            && let Some(shallow) = shallow(text)
+        {
+            parsed = parse(&shallow);
+            self.odd.deep |= parsed.is_ok();
+        }
+        self.odd.twice |= twice.get() && parsed.is_ok();
+        parsed
+    }
+
+    fn push(&mut self, value: Value, size: usize) {
+        let record = Record { line: self.number, value };
         self.keep = self.keep.or_else(|| self.sniffer.look(&record));
         self.records.push(record);
+        self.sizes.push(size as u64);
+        self.held += size as u64;
+        self.count += 1;
     }
 
     /// A line that is not one JSON value: repair, split, or name it and go on.
-    fn damaged(&mut self, text: &str, number: u32, last: bool, error: &serde_json::Error) {
+    fn damaged(&mut self, text: &str, error: &serde_json::Error, out: &mut Sink) {
         if text.contains('\0') {
-            self.out.damage(number, "nul-bytes", "NUL bytes (left by a crash) removed");
+            out.damage(self.number, "nul-bytes", "NUL bytes (left by a crash) removed");
+            self.lost += text.bytes().filter(|byte| *byte == 0).count();
             for piece in text.split('\0').map(str::trim).filter(|piece| !piece.is_empty()) {
-                self.text(piece, number, last);
+                self.text(piece, out);
             }
             return;
         }
         let repaired = repair(text);
         let error = if let Cow::Owned(repaired) = &repaired {
-            match one_value(repaired, self.keep) {
+            match self.one_value(repaired) {
                 Ok(value) => {
-                    let what = "lone surrogate escapes or raw control characters replaced";
-                    self.out.note(number, "repaired-string", Severity::Note, what);
-                    self.push(value, number);
+                    let what = "lone surrogate escapes, raw control characters or numbers like NaN replaced";
+                    out.note(self.number, "repaired-string", Severity::Note, what);
+                    self.push(value, text.len());
                     return;
                 }
                 Err(error) => error.to_string(),
@@ -211,11 +451,11 @@ impl Lines<'_> {
         } else {
             error.to_string()
         };
-        self.pieces(&repaired, number, last, &error);
+        self.pieces(&repaired, &error, out);
     }
 
     /// Glued records and records behind torn ones.
-    fn pieces(&mut self, text: &str, number: u32, last: bool, error: &str) {
+    fn pieces(&mut self, text: &str, error: &str, out: &mut Sink) {
         let mut rest = text;
         let mut found = 0u32;
         // Whole values one after the other.
@@ -228,36 +468,54 @@ impl Lines<'_> {
                 break;
             }
             found += 1;
-            self.push(value, number);
+            self.push(value, used);
             rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
         }
         if rest.is_empty() {
             let what = format!("{found} records glued into one line; split");
-            self.out.note(number, "glued-records", Severity::Note, what);
+            out.note(self.number, "glued-records", Severity::Note, what);
             return;
         }
         // A torn record, with a whole one behind it.
         let starts = memmem::find_iter(rest.as_bytes(), b"{\"").filter(|at| *at > 0);
         for at in starts.filter(|at| opens_record(rest.get(at + 2..).unwrap_or_default())).take(RECOVERIES) {
             let tail = rest.get(at..).unwrap_or_default();
-            if let Ok(value) = one_value(tail, self.keep) {
-                self.out.damage(
-                    number,
+            if let Ok(value) = self.one_value(tail) {
+                out.damage(
+                    self.number,
                     "torn-record",
                     "a record cut off in mid-write, with a whole one behind it",
                 );
-                self.push(value, number);
+                self.lost += at;
+                self.push(value, tail.len());
                 return;
             }
         }
-        if last && rest.starts_with(['{', '[']) && !rest.ends_with('}') {
-            let what = "the last line is cut off; its record is lost (the log may still be being written)";
-            self.out.damage(number, "truncated-line", what);
+        self.lost += rest.len();
+        if rest.starts_with(['{', '[']) && !rest.ends_with('}') {
+            self.cut = Some((self.number, error.to_owned()));
         } else {
             self.prose += usize::from(!rest.starts_with(['{', '[']));
-            self.out.damage(number, "bad-json", format!("not a JSON record, skipped: {}", brief(error)));
+            bad_json(self.number, error, out);
         }
     }
+
+    /// Says what the last line that seemed to be cut off is, now that it is known whether others follow.
+    fn tell_cut(&mut self, ended: bool, out: &mut Sink) {
+        match self.cut.take() {
+            Some((number, _)) if ended => {
+                let what =
+                    "the last line is cut off; its record is lost (the log may still be being written)";
+                out.damage(number, "truncated-line", what);
+            }
+            Some((number, error)) => bad_json(number, &error, out),
+            None => {}
+        }
+    }
+}
+
+fn bad_json(number: u32, error: &str, out: &mut Sink) {
+    out.damage(number, "bad-json", format!("not a JSON record, skipped: {}", brief(error)));
 }
 
 /// True when the text could be the inside of a record's beginning: a first key that logs use.
@@ -280,166 +538,4 @@ fn opens_record(text: &str) -> bool {
 /// The error without the position inside the line, which only tells apart what is the same.
 fn brief(error: &str) -> &str {
     error.split(" at line ").next().unwrap_or(error)
-}
-
-/// Parses exactly one value, with all its top-level fields or those in `keep`.
-fn one_value(text: &str, keep: Option<&[&str]>) -> Result<Value, serde_json::Error> {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let parsed = Lean { keep }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
-    match parsed {
-        Err(error) if error.to_string().starts_with("recursion limit") && depth(text) <= DEPTH => {
-            let mut reader = serde_json::Deserializer::from_str(text);
-            reader.disable_recursion_limit();
-            Lean { keep }.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value))
-        }
-        parsed => parsed,
-    }
-}
-
-/// Deepest nesting of arrays and objects.
-fn depth(text: &str) -> usize {
-    let (mut depth, mut deepest, mut quoted, mut escaped) = (0usize, 0usize, false, false);
-    for byte in text.bytes() {
-        if escaped {
-            escaped = false;
-        } else if quoted {
-            match byte {
-                b'\\' => escaped = true,
-                b'"' => quoted = false,
-                _ => {}
-            }
-        } else {
-            match byte {
-                b'"' => quoted = true,
-                b'{' | b'[' => {
-                    depth += 1;
-                    deepest = deepest.max(depth);
-                }
-                b'}' | b']' => depth = depth.saturating_sub(1),
-                _ => {}
-            }
-        }
-    }
-    deepest
-}
-
-/// Replaces lone surrogate escapes by `\ufffd` and raw control characters by spaces: both are refused by the JSON
-/// parser, and both occur in logs. Lengths stay the same.
-fn repair(text: &str) -> Cow<'_, str> {
-    let mut bytes = Vec::new();
-    let mut edit = |at: usize, with: &[u8]| {
-        if bytes.is_empty() {
-            bytes = text.as_bytes().to_vec();
-        }
-        if let Some(place) = bytes.get_mut(at..at + with.len()) {
-            place.copy_from_slice(with);
-        }
-    };
-    let source = text.as_bytes();
-    let mut at = 0;
-    while let Some(found) = memchr(b'\\', source.get(at..).unwrap_or_default()) {
-        let here = at + found;
-        match surrogate(source, here) {
-            Some(Half::High) if matches!(surrogate(source, here + 6), Some(Half::Low)) => at = here + 12,
-            Some(_) => {
-                edit(here, b"\\ufffd");
-                at = here + 6;
-            }
-            None => at = here + 2,
-        }
-    }
-    for (at, byte) in source.iter().enumerate() {
-        if *byte < 0x20 {
-            edit(at, b" ");
-        }
-    }
-    if bytes.is_empty() {
-        Cow::Borrowed(text)
-    } else {
-        Cow::Owned(String::from_utf8_lossy(&bytes).into_owned())
-    }
-}
-
-/// Half of a surrogate pair.
-enum Half {
-    High,
-    Low,
-}
-
-/// The surrogate escape that starts at `at`, if there is one.
-fn surrogate(source: &[u8], at: usize) -> Option<Half> {
-    let escape = source.get(at..at + 6)?;
-    let digits = escape.strip_prefix(b"\\u")?;
-    let digits = std::str::from_utf8(digits).ok()?;
-    match u16::from_str_radix(digits, 16).ok()? {
-        0xd800..=0xdbff => Some(Half::High),
-        0xdc00..=0xdfff => Some(Half::Low),
-        _ => None,
-    }
-}
-
-/// Builds a [`Value`] with all its top-level fields or those in `keep`.
-struct Lean<'a> {
-    keep: Option<&'a [&'a str]>,
-}
-
-impl<'de> DeserializeSeed<'de> for Lean<'_> {
-    type Value = Value;
-
-    fn deserialize<D: serde::Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Lean<'_> {
-    type Value = Value;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
-        Ok(Value::Bool(value))
-    }
-
-    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
-        Ok(value.into())
-    }
-
-    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
-    }
-
-    fn visit_unit<E>(self) -> Result<Value, E> {
-        Ok(Value::Null)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut found = Vec::new();
-        while let Some(item) = items.next_element()? {
-            found.push(item);
-        }
-        Ok(Value::Array(found))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut found = Map::with_capacity(self.keep.map_or(0, |_| 12));
-        while let Some(key) = fields.next_key::<Cow<'de, str>>()? {
-            if self.keep.is_some_and(|keep| key != TIME && !keep.contains(&key.as_ref())) {
-                fields.next_value::<IgnoredAny>()?;
-            } else {
-                let value: Value = fields.next_value()?;
-                found.insert(key.into_owned(), value);
-            }
-        }
-        Ok(Value::Object(found))
-    }
 }

@@ -2,7 +2,7 @@
 //!
 //! Only the head of a result is judged: file contents and search output that merely mention errors are no failures.
 
-use serde_json::Value;
+use super::value::Value;
 
 use crate::transcript::Outcome;
 

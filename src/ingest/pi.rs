@@ -20,7 +20,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use super::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;
@@ -29,7 +29,7 @@ use super::json::{self, argument_text, brief, counts, flag, take, take_text, tex
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
@@ -44,7 +44,13 @@ use retained::Known;
 const LEADING_BLOCKS: [(&str, &str); 2] = [("<file name=", "</file>"), ("<skill name=", "</skill>")];
 
 /// Session files.
-pub(super) static SHAPE: Shape = Shape { owns: |_| false, ..Shape::new(Format::Pi, sniff, read) };
+pub(super) static SHAPE: Shape =
+    Shape { owns: |_| false, split: Split::Before(begins), ..Shape::new(Format::Pi, sniff, read) };
+
+/// The id of a header.
+fn begins(value: &Value) -> Option<&str> {
+    (text(value, "type") == Some("session")).then(|| text(value, "id").unwrap_or_default())
+}
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -66,9 +72,10 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         count(&record.value, out);
     }
     let sessions = split(records);
-    let several = sessions.len() > 1;
-    for (position, records) in sessions.into_iter().enumerate() {
-        let fallback = if several { format!("{name}#{}", position + 1) } else { name.to_owned() };
+    let several = sessions.len() > 1 || out.is_in_batches();
+    for records in sessions {
+        let number = out.number();
+        let fallback = if several { format!("{name}#{number}") } else { name.to_owned() };
         session(records, fallback, out);
     }
 }

@@ -3,7 +3,7 @@
 //! A format may have several shapes (a stream beside a store, an export beside a tree of files). A new one is a module with a
 //! constant here. Within a table the first shape that fits wins, so the more particular ones stand first.
 
-use serde_json::Value;
+use super::value::Value;
 
 use super::formats::Format;
 use super::lines::Record;
@@ -25,6 +25,19 @@ pub(super) struct Shape {
     pub(super) read: fn(Vec<Record>, &str, &mut Sink),
     /// The top-level fields that `read` looks at, so that others are skipped while parsing; `None` for all.
     pub(super) fields: Option<&'static [&'static str]>,
+    /// How the sessions of a file are told apart while it is read.
+    pub(super) split: Split,
+}
+
+/// What tells that a session is complete, for files too large to hold.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Split {
+    /// Nothing: all records are held until the end.
+    Whole,
+    /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
+    Before(fn(&Value) -> Option<&str>),
+    /// Records belong together when the same id stands in any of these fields of theirs.
+    Tied(&'static [&'static str]),
 }
 
 impl Shape {
@@ -34,7 +47,7 @@ impl Shape {
         sniff: fn(&Value) -> Option<&'static str>,
         read: fn(Vec<Record>, &str, &mut Sink),
     ) -> Self {
-        Self { format, sniff, owns: |_| true, read, fields: None }
+        Self { format, sniff, owns: |_| true, read, fields: None, split: Split::Whole }
     }
 }
 
@@ -84,12 +97,7 @@ impl Piece {
 }
 
 /// Shapes of JSON records. Plain chat messages are not here: what they are is judged by all of a file.
-pub(super) static SHAPES: &[&Shape] = &[
-    &canonical::SHAPE,
-    &pi::SHAPE,
-    &codex::SHAPE,
-    &claude_code::SHAPE,
-];
+pub(super) static SHAPES: &[&Shape] = &[&canonical::SHAPE, &pi::SHAPE, &codex::SHAPE, &claude_code::SHAPE];
 
 /// Shapes of texts.
 pub(super) static TEXTS: &[&TextShape] = &[];

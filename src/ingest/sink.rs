@@ -25,6 +25,9 @@ pub(super) struct Sink {
     by_key: FxHashMap<(&'static str, u32, String), usize>,
     per_code: FxHashMap<&'static str, Kinds>,
     piece: Option<String>,
+    batches: bool,
+    given: u64,
+    numbered: u32,
 }
 
 /// One diagnostic to be, with how often it came.
@@ -43,6 +46,33 @@ struct Kinds {
 }
 
 impl Sink {
+    /// Records come in batches: the reader sees some of the sessions of the file at a time.
+    pub(super) fn in_batches(&mut self) {
+        self.batches = true;
+    }
+
+    /// True when the file holds sessions that the reader does not see now.
+    pub(super) fn is_in_batches(&self) -> bool {
+        self.batches
+    }
+
+    /// The number of the next session in the file, from 1 on, for those without an id.
+    pub(super) fn number(&mut self) -> u32 {
+        self.numbered += 1;
+        self.numbered
+    }
+
+    /// Takes the sessions out.
+    pub(super) fn give(&mut self) -> Vec<Transcript> {
+        self.given += self.sessions.len() as u64;
+        std::mem::take(&mut self.sessions)
+    }
+
+    /// True when there were sessions.
+    pub(super) fn had_sessions(&self) -> bool {
+        self.given > 0 || !self.sessions.is_empty()
+    }
+
     /// What follows is said of this file of a log that lies in several.
     pub(super) fn piece(&mut self, name: Option<&str>) {
         self.piece = name.map(str::to_owned);
@@ -127,7 +157,7 @@ impl Sink {
     }
 
     /// Everything collected; diagnostics ordered by line.
-    pub(super) fn into_parts(self) -> (Vec<Transcript>, Vec<Diagnostic>, RawCounts) {
+    pub(super) fn into_parts(mut self) -> (Vec<Transcript>, Vec<Diagnostic>, RawCounts) {
         let finish = |group: Group| {
             let mut diagnostic = group.diagnostic;
             if group.overflow {
@@ -137,9 +167,10 @@ impl Sink {
             }
             diagnostic
         };
-        let mut diagnostics: Vec<Diagnostic> = self.groups.into_iter().map(finish).collect();
+        let groups = std::mem::take(&mut self.groups);
+        let mut diagnostics: Vec<Diagnostic> = groups.into_iter().map(finish).collect();
         diagnostics.sort_by_key(|diagnostic| diagnostic.line);
-        (self.sessions, diagnostics, self.raw)
+        (self.give(), diagnostics, self.raw)
     }
 }
 

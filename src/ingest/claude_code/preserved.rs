@@ -5,8 +5,8 @@
 
 use std::ops::Range;
 
+use crate::ingest::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::Value;
 
 use crate::ingest::json::brief;
 

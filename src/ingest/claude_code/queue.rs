@@ -11,8 +11,8 @@
 use std::collections::VecDeque;
 use std::hash::BuildHasher as _;
 
+use crate::ingest::value::Value;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde_json::Value;
 
 use super::{Kind, Node};
 use crate::diagnostic::Severity;

@@ -1,7 +1,7 @@
 //! Outputs of tool calls in Codex logs, which come in five shapes: plain text, text under a header with the exit
 //! status, JSON text `{output, metadata}`, a list of items, and an object.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::super::blocks;
 use super::super::json::{take, take_text};

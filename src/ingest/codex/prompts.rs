@@ -1,6 +1,6 @@
 //! What is in a user message of Codex: the user's own words, and what the client put around them.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::super::blocks::{self, Speaker};
 use super::super::injected;

@@ -3,8 +3,8 @@
 
 use std::collections::VecDeque;
 
+use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 
 use super::super::json::{counts, text};
 use super::{Entry, Kind, item_type};

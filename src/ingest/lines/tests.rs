@@ -55,6 +55,7 @@ fn damage_costs_the_line_only() {
 
 #[test]
 fn strings_the_parser_refuses_are_repaired() {
+    check(r#"{"n":[NaN,-Infinity,"NaN"]}"#, &[(1, r#"[null,null,"NaN"]"#)], &["1:repaired-string"]);
     check(r#"{"n":"a\ud83db"}"#, &[(1, "\"a\u{fffd}b\"")], &["1:repaired-string"]);
     check(
         r#"{"n":"\udc00\ud83d\ude00\ud83d"}"#,
@@ -67,14 +68,66 @@ fn strings_the_parser_refuses_are_repaired() {
 }
 
 #[test]
-fn deep_nesting_survives_up_to_a_limit() {
-    let nested = |depth: usize| format!("{{\"n\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
+fn deep_nesting_becomes_text_at_a_limit() {
+    let nested = |depth: usize| format!("{{\"n\":{}\"é\"{},\"m\":2}}", "[".repeat(depth), "]".repeat(depth));
+    for depth in [100, 400, 10_000, 100_000] {
+        let mut out = Sink::default();
+        let parsed = parse(nested(depth).as_bytes(), &mut out);
+        let [record] = parsed.records.as_slice() else { panic!("{depth}") };
+        assert_eq!(record.value.get("m").and_then(Value::as_u64), Some(2));
+        let mut inner = record.value.get("n").unwrap();
+        let mut levels = 0;
+        while let Some([next]) = inner.as_array().map(Vec::as_slice) {
+            (inner, levels) = (next, levels + 1);
+        }
+        let codes: Vec<&str> = out.into_parts().1.iter().map(|it| it.code).collect();
+        if depth == 100 {
+            assert_eq!((inner.as_str(), codes), (Some("é"), vec![]));
+        } else {
+            // Nothing of it is lost.
+            let left = depth - levels;
+            let text = format!("{}\"é\"{}", "[".repeat(left), "]".repeat(left));
+            assert_eq!((inner.as_str(), codes), (Some(text.as_str()), vec!["deep-nesting"]), "{depth}");
+        }
+    }
+    // Nesting that never ends is damage like any other.
+    check(format!("{{\"n\":{}", "[".repeat(100_000)), &[], &["1:truncated-line"]);
+}
+
+/// Every byte is in a record, skipped with a remark, or between records.
+fn check_bytes(text: impl AsRef<[u8]>, read: u64, skipped: u64) {
+    let text = text.as_ref();
     let mut out = Sink::default();
-    assert_eq!(parse(nested(400).as_bytes(), &mut out).records.len(), 1);
-    assert_eq!(parse(nested(100_000).as_bytes(), &mut out).records.len(), 0);
-    let (_, diagnostics, _) = out.into_parts();
-    assert_eq!(diagnostics.len(), 1);
-    assert_eq!(diagnostics[0].code, "bad-json");
+    let parsed = parse(text, &mut out);
+    let shown = String::from_utf8_lossy(text);
+    assert_eq!((parsed.bytes.read, parsed.bytes.skipped), (read, skipped), "{shown}");
+    assert_eq!(parsed.bytes.total(), text.len() as u64, "{shown}");
+    assert_eq!(parsed.sizes.iter().sum::<u64>(), read, "{shown}");
+    assert_eq!(out.into_parts().1.iter().any(|it| it.severity > Severity::Note), skipped > 0, "{shown}");
+}
+
+#[test]
+fn bytes_add_up() {
+    check_bytes("{\"n\":1}\r\n\n{\"n\":2}", 14, 0);
+    check_bytes("\u{feff}{\"n\":1}\nnot json\n", 7, 8);
+    check_bytes("[{\"n\":1},\n {\"n\":2}]\n", 14, 0);
+    check_bytes("{\n  \"n\": 7\n}\n", 12, 0);
+    check_bytes("{\"id\":\"a\",\"n\":\"to{\"id\":\"b\",\"n\":2}\n", 16, 17);
+    check_bytes("{\"n\":1}{\"n\":2}\n", 14, 0);
+    check_bytes("{\"n\":1}{\"n\":2\n", 7, 6);
+    check_bytes("\0\0{\"n\":1}\0\n", 7, 3);
+}
+
+#[test]
+fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
+    check("[\n {\"n\":1},\n {\"n\":2},\n {\"n\":", &[(1, "1"), (2, "2")], &["4:bad-document"]);
+    check("{\n  \"n\": [\n 1,\n 2", &[], &["4:bad-document"]);
+    check_bytes("[\n {\"n\":1},\n {\"n\":", 7, 6);
+}
+
+#[test]
+fn a_field_that_comes_twice_is_noted() {
+    check(r#"{"n":"a","n":"b"}"#, &[(1, "\"b\"")], &["1:duplicate-field"]);
 }
 
 #[test]

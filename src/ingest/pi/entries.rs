@@ -3,8 +3,8 @@
 //! Invariant: a parent stands before its children in the file, so that walking up always ends. A parent field that
 //! names a later entry is treated like one that names none.
 
+use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 
 use super::super::json::{brief, take_text, text};
 use super::super::lines::Record;
@@ -117,7 +117,7 @@ impl Tree {
     ) -> Result<usize, String> {
         let (named, at) = match (compaction.get("firstKeptEntryId"), compaction.get("firstKeptEntryIndex")) {
             (Some(Value::String(id)), _) => (format!("firstKeptEntryId {id:?}"), self.by_id.get(id).copied()),
-            (None | Some(Value::Null), Some(index)) if index.is_u64() => {
+            (None | Some(Value::Null), Some(index)) if index.as_u64().is_some() => {
                 let at =
                     index.as_u64().map(|position| self.entries.partition_point(|it| it.ordinal < position));
                 (format!("firstKeptEntryIndex {index}"), at.filter(|at| *at < self.entries.len()))

@@ -1,0 +1,343 @@
+//! Reading a log that is too large to hold: a block of bytes at a time, and sessions given out as soon as they are complete.
+//!
+//! When enough records have piled up, those of complete sessions are read and dropped. What is complete a shape tells
+//! ([`Split`]): a header begins the next session, or records are tied together by ids. In the second case the log is looked through
+//! once before, to know which record is the last of each session. Texts, documents and logs that are one session are held whole.
+//!
+//! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
+//! which sessions end.
+
+#[cfg(test)]
+mod tests;
+
+use std::hash::{Hash, Hasher};
+use std::io::{self, Read};
+
+use memchr::memrchr;
+use rustc_hash::{FxHashMap, FxHasher};
+use serde::de::DeserializeSeed;
+
+use super::detect::{By, Detected};
+use super::lines::{self, Lines};
+use super::shapes::Split;
+use super::sink::Sink;
+use super::value::{Seed, Value};
+use super::{Ingested, finished, ingest, read_records, stem};
+use crate::transcript::Transcript;
+
+/// Bytes read at once.
+const BLOCK: usize = 1 << 20;
+
+/// Bytes of records that pile up before those of complete sessions are read.
+pub(super) const BATCH: u64 = 16 << 20;
+
+/// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
+/// the answer holds none. Memory is bounded by the largest session, where sessions can be told apart while reading.
+pub fn ingest_stream(
+    open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
+    name: &str,
+    each: &mut dyn FnMut(Transcript),
+) -> io::Result<Ingested> {
+    stream(open, name, each, BATCH)
+}
+
+pub(super) fn stream(
+    open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
+    name: &str,
+    each: &mut dyn FnMut(Transcript),
+    batch: u64,
+) -> io::Result<Ingested> {
+    let mut blocks = Blocks::new(open()?);
+    blocks.fill_line()?;
+    if lines::is_whole(lines::unmarked(blocks.waiting())) {
+        let bytes = blocks.rest()?;
+        let mut read = ingest(&bytes, name);
+        drop(bytes);
+        std::mem::take(&mut read.sessions).into_iter().for_each(each);
+        return Ok(read);
+    }
+    let mut reading = Reading {
+        sink: Sink::default(),
+        lines: Lines::default(),
+        name: stem(name),
+        batch,
+        scanned: 0,
+        header: None,
+        groups: None,
+        full: batch,
+    };
+    let marked = lines::unmarked(blocks.waiting()).len() < blocks.waiting().len();
+    if marked {
+        lines::note_mark(&mut reading.sink);
+        reading.lines.bytes.between += 3;
+        blocks.skip(3);
+    }
+    while let Some(block) = blocks.next()? {
+        reading.lines.block(block, &mut reading.sink);
+        if reading.lines.held() >= reading.full {
+            reading.hand_over(open, each)?;
+        }
+    }
+    Ok(reading.end(each))
+}
+
+/// The blocks of a log, each of whole lines.
+struct Blocks {
+    input: Box<dyn Read>,
+    buffer: Vec<u8>,
+    /// Bytes of the buffer that were given out, and that hold something.
+    used: usize,
+    filled: usize,
+    ended: bool,
+}
+
+impl Blocks {
+    fn new(input: Box<dyn Read>) -> Self {
+        Self { input, buffer: Vec::new(), used: 0, filled: 0, ended: false }
+    }
+
+    fn waiting(&self) -> &[u8] {
+        self.buffer.get(self.used..self.filled).unwrap_or_default()
+    }
+
+    fn skip(&mut self, bytes: usize) {
+        self.used += bytes;
+    }
+
+    /// Reads on, into a larger buffer where nothing was given out.
+    fn fill(&mut self) -> io::Result<()> {
+        if self.used > 0 {
+            self.buffer.copy_within(self.used..self.filled, 0);
+            self.filled -= self.used;
+            self.used = 0;
+        }
+        if self.filled == self.buffer.len() {
+            self.buffer.resize((self.buffer.len() * 2).max(BLOCK), 0);
+        }
+        loop {
+            match self.input.read(self.buffer.get_mut(self.filled..).unwrap_or_default()) {
+                Ok(0) => self.ended = true,
+                Ok(bytes) => self.filled += bytes,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+
+    /// Reads until the first line that is not blank is there.
+    fn fill_line(&mut self) -> io::Result<()> {
+        while !self.ended && memchr::memchr(b'\n', self.waiting().trim_ascii_start()).is_none() {
+            self.fill()?;
+        }
+        Ok(())
+    }
+
+    /// The next whole lines; all that is left at the end.
+    fn next(&mut self) -> io::Result<Option<&[u8]>> {
+        let mut looked = 0;
+        loop {
+            let waiting = self.waiting();
+            let fresh = waiting.get(looked..).unwrap_or_default();
+            let whole = match memrchr(b'\n', fresh) {
+                Some(at) => Some(looked + at + 1),
+                None if self.ended => Some(waiting.len()),
+                None => None,
+            };
+            looked = waiting.len();
+            match whole {
+                Some(0) => return Ok(None),
+                Some(length) => {
+                    let start = self.used;
+                    self.used += length;
+                    return Ok(self.buffer.get(start..start + length));
+                }
+                None => self.fill()?,
+            }
+        }
+    }
+
+    /// Everything that is left.
+    fn rest(mut self) -> io::Result<Vec<u8>> {
+        let mut bytes = self.buffer;
+        bytes.truncate(self.filled);
+        bytes.drain(..self.used);
+        self.input.read_to_end(&mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// A log of lines, read so far.
+struct Reading<'a> {
+    sink: Sink,
+    lines: Lines,
+    name: &'a str,
+    batch: u64,
+    /// Records that were looked at for headers.
+    scanned: usize,
+    /// Id that the newest header gives.
+    header: Option<String>,
+    /// Which records belong together, where ids tie them.
+    groups: Option<Groups>,
+    /// Bytes of records at which to look for complete sessions the next time.
+    full: u64,
+}
+
+impl Reading<'_> {
+    /// Reads the records of complete sessions and gives the sessions out.
+    fn hand_over(
+        &mut self,
+        open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
+        each: &mut dyn FnMut(Transcript),
+    ) -> io::Result<()> {
+        let Some(Detected { by: By::Records(shape), .. }) = self.lines.settle() else {
+            // So many records and none that any format knows: one of them tells why.
+            self.lines.take(|at, _| at > 0);
+            self.full = self.lines.held() + self.batch;
+            return Ok(());
+        };
+        match shape.split {
+            Split::Whole => {}
+            Split::Before(begins) => {
+                let mut last = 0;
+                for (at, record) in self.lines.records.iter().enumerate().skip(self.scanned) {
+                    let Some(id) = begins(&record.value) else { continue };
+                    if id.is_empty() || self.header.as_deref() != Some(id) {
+                        last = at;
+                        self.header = Some(id.to_owned());
+                    }
+                }
+                self.scanned = self.lines.records.len();
+                if last > 0 {
+                    self.read(each, |at, _| at < last);
+                    self.scanned -= last;
+                }
+            }
+            Split::Tied(fields) => {
+                if self.groups.is_none() {
+                    self.groups = Some(Groups::of(open()?, fields)?);
+                }
+                let line = self.lines.number();
+                let groups = self.groups.take();
+                if let Some(groups) = &groups {
+                    self.read(each, |_, at| groups.end(at) <= line);
+                }
+                self.groups = groups;
+            }
+        }
+        self.full = self.lines.held() + self.batch;
+        Ok(())
+    }
+
+    /// Reads the records, given by position and line, that are wanted.
+    fn read(&mut self, each: &mut dyn FnMut(Transcript), wanted: impl Fn(usize, u32) -> bool) {
+        self.sink.in_batches();
+        let batch = self.lines.take(wanted);
+        if batch.records.is_empty() {
+            return;
+        }
+        if let Some(found) = self.lines.detected().cloned() {
+            for session in read_records(&found, batch, self.name, &mut self.lines.bytes, &mut self.sink) {
+                each(session);
+            }
+        }
+    }
+
+    /// Reads what is left.
+    fn end(mut self, each: &mut dyn FnMut(Transcript)) -> Ingested {
+        let count = self.lines.count;
+        let batch = self.lines.finish(&mut self.sink);
+        let mut ingested = finished(self.sink, batch, None, self.name, count);
+        std::mem::take(&mut ingested.sessions).into_iter().for_each(each);
+        ingested
+    }
+}
+
+/// Records that belong together because the same id stands in them, by the lines of the log.
+#[derive(Debug, Default)]
+struct Groups {
+    /// For each line, from 1 on, a line of the same group; the first of a group leads to itself.
+    of: Vec<u32>,
+    /// For the first line of a group its last.
+    last: FxHashMap<u32, u32>,
+}
+
+impl Groups {
+    fn of(input: Box<dyn Read>, fields: &'static [&'static str]) -> io::Result<Self> {
+        let mut groups = Self { of: vec![0], last: FxHashMap::default() };
+        let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
+        let mut blocks = Blocks::new(input);
+        let mut before = 0;
+        while let Some(block) = blocks.next()? {
+            for line in block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n') {
+                let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
+                groups.of.push(at);
+                let mut tied = false;
+                for id in tied_by(line, fields) {
+                    tied = true;
+                    match ids.get(&id) {
+                        Some(other) => groups.join(*other, at),
+                        None => {
+                            ids.insert(id, at);
+                        }
+                    }
+                }
+                // What names nothing belongs to what is before it.
+                if !tied && before > 0 {
+                    groups.join(before, at);
+                }
+                before = at;
+            }
+        }
+        for line in 1..groups.of.len() {
+            let line = u32::try_from(line).unwrap_or(u32::MAX);
+            let first = groups.first(line);
+            groups.last.insert(first, line);
+        }
+        Ok(groups)
+    }
+
+    /// The first line of the group of a line.
+    fn first(&self, line: u32) -> u32 {
+        let mut at = line;
+        while let Some(next) = self.of.get(at as usize).filter(|next| **next != at) {
+            at = *next;
+        }
+        at
+    }
+
+    fn join(&mut self, one: u32, other: u32) {
+        let (one, other) = (self.first(one), self.first(other));
+        let (low, high) = (one.min(other), one.max(other));
+        if let Some(place) = self.of.get_mut(high as usize) {
+            *place = low;
+        }
+        // What was joined later leads to the front at once.
+        for line in [one, other] {
+            if let Some(place) = self.of.get_mut(line as usize) {
+                *place = low;
+            }
+        }
+    }
+
+    /// The last line of the group of a line.
+    fn end(&self, line: u32) -> u32 {
+        self.last.get(&self.first(line)).copied().unwrap_or(u32::MAX)
+    }
+}
+
+/// Hashes of the ids that a record names in these fields of its outermost object.
+fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
+    let mut reader = serde_json::Deserializer::from_slice(line);
+    let Ok(value) = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader) else {
+        return Vec::new();
+    };
+    let ids = fields.iter().filter_map(|field| value.get(field).and_then(Value::as_str));
+    ids.filter(|id| !id.is_empty())
+        .map(|id| {
+            let mut hasher = FxHasher::default();
+            id.hash(&mut hasher);
+            hasher.finish()
+        })
+        .collect()
+}
