@@ -10,6 +10,7 @@ pub mod audit;
 pub mod compact;
 pub mod convert;
 pub mod exit;
+pub mod inspect;
 pub mod overflow;
 pub mod profiles;
 pub mod replay;
@@ -33,6 +34,7 @@ pub fn main() -> ExitCode {
         Verb::Replay(args) => replay::run(args, &ui),
         Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
+        Verb::Inspect(args) => inspect::run(args, &ui),
         Verb::Overflow(args) => overflow::run(args, &ui),
         Verb::Profiles(args) => profiles::run(args, &ui),
         Verb::Compact(args) => compact::run(args, &ui),

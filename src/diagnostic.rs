@@ -22,6 +22,8 @@ pub struct Diagnostic {
     pub code: &'static str,
     /// How bad it is.
     pub severity: Severity,
+    /// How many times it came; a remark stands for all that say the same.
+    pub count: u64,
     /// Cause, and what to do where something can be done; one line, no trailing period.
     pub text: String,
 }

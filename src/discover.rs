@@ -56,6 +56,16 @@ pub fn read(source: &Source) -> Result<Vec<u8>, String> {
     read.map_err(|error| explain(&error))
 }
 
+/// Opens one source to be read from its beginning, as often as it is called. Standard input can be read once.
+#[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
+pub fn open(source: &Source) -> Result<Box<dyn Read>, String> {
+    if is_stdin(&source.path) {
+        return Ok(Box::new(io::stdin().lock()));
+    }
+    let file = fs::File::open(&source.path).map_err(|error| explain(&error))?;
+    Ok(Box::new(file))
+}
+
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }

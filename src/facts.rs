@@ -269,6 +269,11 @@ impl FactSet {
         Self::extract_until(transcript, effects, MessageIdx::new(transcript.messages.len()))
     }
 
+    /// The files only, with what became of each.
+    pub fn files(transcript: &Transcript, effects: &[CallEffect]) -> Ledger {
+        files::build(&steps(transcript, effects), &mut Vec::new())
+    }
+
     /// The same, without those found in text from `end` on: they are born too late to matter to a prefix that ends
     /// there. Facts before it, and the mentions of all, are those of the whole session.
     pub fn extract_until(transcript: &Transcript, effects: &[CallEffect], end: MessageIdx) -> Self {

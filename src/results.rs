@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 pub mod compacted;
 pub mod files;
+pub mod inspected;
 pub mod shown;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.

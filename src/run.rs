@@ -5,14 +5,15 @@
 
 mod assemble;
 mod audit;
+pub mod inspect;
+mod logs;
 mod rows;
 pub mod show;
 mod spells;
 
 use crate::diagnostic::Severity;
-use crate::discover::{Discovered, Source, read};
+use crate::discover::{Discovered, Source};
 use crate::facts::FactSet;
-use crate::ingest::{Ingested, ingest};
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
 use crate::replay::events::events;
@@ -29,6 +30,7 @@ use crate::summarize::Summarizer;
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
 use assemble::assemble;
+use logs::{LogRead, read_log};
 use rayon::prelude::*;
 use rows::{Frame, Scene};
 use rustc_hash::FxHashSet;
@@ -213,12 +215,22 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
         };
         FileOutcome { ingested: None, problems: vec![problem], sessions: Vec::new() }
     };
-    let bytes = match read(source) {
-        Ok(bytes) => bytes,
-        Err(reason) => return lost("unreadable", reason),
-    };
-    let Ok(ingested) = catch_unwind(AssertUnwindSafe(|| ingest(&bytes, &source.label))) else {
-        return lost("internal-error", "the reader failed on this file; please report it".to_owned());
+    let mut sessions: Vec<SessionOutcome> = Vec::new();
+    let read = read_log(source, &mut |read| {
+        sessions.par_extend(read.par_iter().map(|transcript| {
+            // A canonical log tells where its sessions came from, or does not know.
+            let format = transcript.format.as_deref().unwrap_or("canonical");
+            let place = Place { source: &source.label, format };
+            let rows = || match settings.job {
+                Job::Replay => session(transcript, place, settings, summarizer),
+                Job::Audit => audit::session(transcript, place, settings),
+            };
+            catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
+        }));
+    });
+    let LogRead { ingested, hash, bytes } = match read {
+        Ok(read) => read,
+        Err(unread) => return lost(unread.code, unread.text),
     };
     let problems: Vec<Problem> = ingested
         .diagnostics
@@ -231,28 +243,8 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
             text: diagnostic.text.clone(),
         })
         .collect();
-    let facts = FileFacts {
-        hash: blake3::hash(&bytes).into(),
-        bytes: bytes.len() as u64,
-        lost: problems.iter().any(|problem| problem.severity == "lost"),
-    };
-    drop(bytes);
-    let format = ingested.format.map_or("", crate::ingest::Format::name);
-    let Ingested { sessions, .. } = ingested;
-    let sessions: Vec<SessionOutcome> = sessions
-        .par_iter()
-        .map(|transcript| {
-            // A canonical log tells where its sessions came from.
-            let format = transcript.format.as_deref().unwrap_or(format);
-            let place = Place { source: &source.label, format };
-            let rows = || match settings.job {
-                Job::Replay => session(transcript, place, settings, summarizer),
-                Job::Audit => audit::session(transcript, place, settings),
-            };
-            catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
-        })
-        .collect();
-    FileOutcome { ingested: Some(facts), problems, sessions }
+    let lost = problems.iter().any(|problem| problem.severity == "lost");
+    FileOutcome { ingested: Some(FileFacts { hash, bytes, lost }), problems, sessions }
 }
 
 fn severity(severity: Severity) -> &'static str {

@@ -62,6 +62,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
         messages,
         links,
         recorded: Vec::new(),
+        continues: None,
         refusals: Vec::new(),
         format: None,
         model: None,

@@ -302,6 +302,8 @@ pub struct Transcript {
     pub recorded: Vec<Recorded>,
     /// Requests that failed, in order.
     pub refusals: Vec<Refusal>,
+    /// Id of the session whose messages it begins with, where the log says that it is a fork or goes on from another.
+    pub continues: Option<String>,
     /// Format of the log that it was first read from, by name, however often it was converted since.
     pub format: Option<String>,
     /// Model name of the last reply that has one.
@@ -317,6 +319,18 @@ pub struct Transcript {
 }
 
 impl Transcript {
+    /// Bytes of all its texts, near enough to tell a large session from a small one.
+    pub fn weight(&self) -> usize {
+        let part = |part: &Part| match part {
+            Part::Text(text) => text.text.len(),
+            Part::Thinking(text) => text.len(),
+            Part::Call(call) => call.arguments.len(),
+            Part::Result(result) => result.text.len(),
+            Part::Image { .. } | Part::Opaque { .. } => 0,
+        };
+        self.messages.iter().flat_map(|message| &message.parts).map(part).sum()
+    }
+
     /// The part at a position, if it exists.
     pub fn part(&self, at: PartRef) -> Option<&Part> {
         self.messages.get(at.message.get())?.parts.get(at.part as usize)

@@ -42,6 +42,9 @@ pub enum Verb {
     /// Score the compactions that logs already hold: what their summaries kept, what the agent did next
     #[command(long_about = AUDIT_ABOUT)]
     Audit(AuditArgs),
+    /// Look into logs: format, sessions, messages, tools, tokens, files, compactions, damage
+    #[command(long_about = INSPECT_ABOUT)]
+    Inspect(InspectArgs),
     /// Show one cycle in full: the cut and why, the summary, and where each fact went
     #[command(long_about = SHOW_ABOUT)]
     Show(ShowArgs),
@@ -359,6 +362,44 @@ pub enum ShowFormat {
     Text,
     /// For programs: everything, the facts of the tail too
     Json,
+}
+
+const INSPECT_ABOUT: &str = "\
+Look into logs: format, sessions, messages, tools, tokens, files, compactions, damage
+
+Examples:
+  compactor inspect ~/.claude/projects
+  compactor inspect session.jsonl --format json
+  compactor inspect logs --strict --format csv > logs.csv
+
+Nothing is compacted and nothing is written. Every byte of a file is in a record, between records, or skipped, and what was \
+skipped is named. `recorded` are the records of the log as they are; the other counts are of the conversation: the active path, \
+with sub-agents as sessions of their own (sidechains). What a fork or a resumed session repeats of another one is counted once \
+in the table of all files. With --strict every remark, also a note on an unknown record, ends in exit code 3.";
+
+/// Arguments of `inspect`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct InspectArgs {
+    /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+
+    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
+    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
+    pub tokenizer: Tokenizer,
+
+    /// Threads; default: all cores
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+
+    /// End with exit code 3 when there is any remark on any file
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub strict: bool,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub format: Output,
 }
 
 const AUDIT_ABOUT: &str = "\

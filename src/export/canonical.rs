@@ -69,6 +69,7 @@ pub fn compacted(transcript: &Transcript, context: &Context) -> Transcript {
         links,
         recorded: Vec::new(),
         refusals: Vec::new(),
+        continues: transcript.continues.clone(),
         format: transcript.format.clone(),
         model: transcript.model.clone(),
         context_window: transcript.context_window,

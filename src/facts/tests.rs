@@ -66,6 +66,7 @@ fn session(notation: &str) -> Transcript {
         messages,
         links,
         recorded: Vec::new(),
+        continues: None,
         refusals: Vec::new(),
         format: None,
         model: None,

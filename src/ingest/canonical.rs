@@ -12,6 +12,7 @@
 //! | session | `record` | `session` |
 //! | | `id` | session id |
 //! | | `sidechain?` | name of the sub-agent whose work this is; without it a conversation with the user |
+//! | | `continues?` | id of the session whose messages it begins with: a fork, or one gone on with |
 //! | | `format?` | format of the log that it was first read from |
 //! | | `model?` | model of the last reply |
 //! | | `context_window?` | window that the log states, in tokens |
@@ -123,6 +124,8 @@ pub struct SessionLine<'a> {
     id: Cow<'a, str>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     sidechain: Option<Cow<'a, str>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    continues: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     format: Option<Cow<'a, str>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -318,6 +321,7 @@ fn session_line(transcript: &Transcript) -> SessionLine<'_> {
             Origin::Main => None,
             Origin::Sidechain(name) => Some(Cow::Borrowed(name)),
         },
+        continues: transcript.continues.as_deref().map(Cow::Borrowed),
         format: transcript.format.as_deref().map(Cow::Borrowed),
         model: transcript.model.as_deref().map(Cow::Borrowed),
         context_window: transcript.context_window,
@@ -449,7 +453,6 @@ fn sniff(value: &Value) -> Option<&'static str> {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut open: Option<Reading> = None;
-    let mut sessions = 0u32;
     let mut cwd: Option<Arc<str>> = None;
     for Record { line, value } in records {
         if text(&value, "format") == Some(FORMAT) {
@@ -480,12 +483,11 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 continue;
             }
         };
-        let nameless =
-            |sessions: u32| if sessions == 1 { name.to_owned() } else { format!("{name}#{sessions}") };
+        let nameless = |number: u32| if number == 1 { name.to_owned() } else { format!("{name}#{number}") };
         match line_of {
             Line::Session(session) => {
                 finish(open.take(), out);
-                sessions = out.number();
+                out.number();
                 open = Some(Reading::new(session));
             }
             Line::Message(message) => {
@@ -493,8 +495,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 let fits = open.as_ref().is_some_and(|open| open.fits(message.at));
                 if !fits {
                     finish(open.take(), out);
-                    sessions = out.number();
-                    let id = nameless(sessions);
+                    let id = nameless(out.number());
                     let text = format!("messages whose session line is lost; named {id:?}");
                     out.damage(line, "bad-record", text);
                     open = Some(Reading::new(SessionLine::named(id)));
@@ -525,6 +526,7 @@ impl SessionLine<'static> {
         Self {
             id: Cow::Owned(id),
             sidechain: None,
+            continues: None,
             format: None,
             model: None,
             context_window: None,
@@ -699,6 +701,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         links,
         recorded,
         refusals,
+        continues: session.continues.map(Cow::into_owned),
         format: session.format.map(Cow::into_owned),
         model: session.model.map(Cow::into_owned),
         context_window: session.context_window,
@@ -719,6 +722,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
         messages: transcript.messages,
         recorded: transcript.recorded,
         refusals: transcript.refusals,
+        continues: transcript.continues,
         format: transcript.format,
         model: transcript.model,
         context_window: transcript.context_window,

@@ -271,6 +271,7 @@ impl Reader {
         if let Some(id) = text(&payload, "id").or(text(&payload, "session_id")).filter(|id| !id.is_empty()) {
             id.clone_into(&mut self.draft.id);
         }
+        self.draft.continues = text(&payload, "forked_from_id").map(str::to_owned);
         self.set_cwd(text(&payload, "cwd"));
         if let Some(agent) = payload.get("source").and_then(|source| source.get("subagent")) {
             let known = ["agent_nickname", "agent_path", "agent_role", "parent_thread_id"];

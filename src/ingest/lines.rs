@@ -119,6 +119,13 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     parsed
 }
 
+/// True when a line of it is a record.
+fn has_records(text: &[u8]) -> bool {
+    let list = |value: &Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
+    let mut records = by_line(text, &mut Sink::default()).records.into_iter();
+    records.any(|record| record.value.is_object() || list(&record.value))
+}
+
 fn by_line(text: &[u8], out: &mut Sink) -> Parsed {
     let mut lines = Lines::default();
     lines.block(text, out);
@@ -167,8 +174,7 @@ fn damaged_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     }
     let text = String::from_utf8_lossy(text);
     let Err(error) = serde_json::from_str::<&RawValue>(&text) else { return None };
-    if error.line() < 2 && !text.starts_with('[') || !by_line(bytes, &mut Sink::default()).records.is_empty()
-    {
+    if error.line() < 2 && !text.starts_with('[') || has_records(bytes) {
         return None;
     }
     let mut lines = Lines::default();

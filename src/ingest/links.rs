@@ -42,6 +42,8 @@ pub(super) struct Draft {
     pub(super) recorded: Vec<Recorded>,
     /// Requests that failed; positions as in `recorded`.
     pub(super) refusals: Vec<Refusal>,
+    /// See [`Transcript::continues`].
+    pub(super) continues: Option<String>,
     /// See [`Transcript::format`]; what read the log is filled in where this is missing.
     pub(super) format: Option<String>,
     /// See [`Transcript::model`].
@@ -65,6 +67,7 @@ impl Draft {
             messages: Vec::new(),
             recorded: Vec::new(),
             refusals: Vec::new(),
+            continues: None,
             format: None,
             model: None,
             context_window: None,
@@ -125,6 +128,7 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         links,
         recorded,
         refusals,
+        continues: draft.continues,
         format: draft.format,
         model: draft.model,
         context_window: draft.context_window,

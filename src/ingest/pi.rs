@@ -154,6 +154,9 @@ impl Reader {
         if let Some(id) = text(header, "id").filter(|id| !id.is_empty()) {
             id.clone_into(&mut self.draft.id);
         }
+        // The older versions name the file that it was branched from, the newer ones the same in another field.
+        let parent = ["parentSession", "branchedFrom"].iter().find_map(|key| text(header, key));
+        self.draft.continues = parent.and_then(session_of_file).map(str::to_owned);
         self.cwd = text(header, "cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
         self.model = text(header, "modelId").map(str::to_owned);
     }
@@ -342,6 +345,13 @@ impl Reader {
         }
         self.draft.recorded.push(recorded);
     }
+}
+
+/// The session id in the name of a session file: `2026-01-02T03-04-05-678Z_ID.jsonl`.
+fn session_of_file(path: &str) -> Option<&str> {
+    let name = path.rsplit(['/', '\\']).next()?;
+    let name = name.strip_suffix(".jsonl").unwrap_or(name);
+    Some(name.split_once('_').map_or(name, |(_, id)| id)).filter(|id| !id.is_empty())
 }
 
 fn set_aside_branch(line: u32, out: &mut Sink) {

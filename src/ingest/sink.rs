@@ -142,7 +142,7 @@ impl Sink {
         let kinds = self.per_code.entry(code).or_default();
         if kinds.named < PER_CODE {
             kinds.named += 1;
-            let diagnostic = Diagnostic { line, code, severity, text: key.2.clone() };
+            let diagnostic = Diagnostic { line, code, severity, count: 1, text: key.2.clone() };
             self.by_key.insert(key, self.groups.len());
             self.groups.push(Group { diagnostic, count: 1, overflow: false });
         } else if let Some(at) = kinds.overflow {
@@ -151,7 +151,7 @@ impl Sink {
             group.diagnostic.severity = group.diagnostic.severity.max(severity);
         } else {
             kinds.overflow = Some(self.groups.len());
-            let diagnostic = Diagnostic { line, code, severity, text: String::new() };
+            let diagnostic = Diagnostic { line, code, severity, count: 1, text: String::new() };
             self.groups.push(Group { diagnostic, count: 1, overflow: true });
         }
     }
@@ -160,6 +160,7 @@ impl Sink {
     pub(super) fn into_parts(mut self) -> (Vec<Transcript>, Vec<Diagnostic>, RawCounts) {
         let finish = |group: Group| {
             let mut diagnostic = group.diagnostic;
+            diagnostic.count = group.count;
             if group.overflow {
                 diagnostic.text = format!("{} more of this kind from here on", group.count);
             } else if group.count > 1 {

@@ -18,6 +18,8 @@ const LOSSES: usize = 3;
 
 pub(super) const BOLD: Style = Style::new().bold();
 pub(super) const GOOD: Style = AnsiColor::Green.on_default().bold();
+pub(super) const DIM: Style = Style::new().dimmed();
+pub(super) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(super) const BAD: Style = AnsiColor::Red.on_default().bold();
 
 /// Text under construction.

@@ -31,6 +31,7 @@ fn session(roles: &str) -> Transcript {
         messages,
         links: Vec::new(),
         recorded: Vec::new(),
+        continues: None,
         refusals: Vec::new(),
         format: None,
         model: None,

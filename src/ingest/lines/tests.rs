@@ -120,9 +120,9 @@ fn bytes_add_up() {
 
 #[test]
 fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
-    check("[\n {\"n\":1},\n {\"n\":2},\n {\"n\":", &[(1, "1"), (2, "2")], &["4:bad-document"]);
+    check("[\n {\n\"n\":1\n},\n {\n\"n\":2},\n {\n\"n\":", &[(1, "1"), (2, "2")], &["8:bad-document"]);
     check("{\n  \"n\": [\n 1,\n 2", &[], &["4:bad-document"]);
-    check_bytes("[\n {\"n\":1},\n {\"n\":", 7, 6);
+    check_bytes("[\n {\n\"n\":1},\n {\n\"n\":", 8, 6);
 }
 
 #[test]

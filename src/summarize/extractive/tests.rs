@@ -88,6 +88,7 @@ impl Session {
             messages: self.messages,
             links: self.links,
             recorded: Vec::new(),
+            continues: None,
             refusals: Vec::new(),
             format: None,
             model: None,

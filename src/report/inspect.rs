@@ -1,0 +1,442 @@
+//! What logs hold: a page for people, CSV (a row per file) and JSON (everything) for programs.
+
+use super::page::{BAD, BOLD, DIM, WARN, paint};
+use super::text::{count, fit, sanitize, thousands, width};
+use super::{Format, Look, json_document};
+use crate::results::files::text_cell;
+use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
+use serde::Serialize;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io;
+
+/// Tools named in a line of the table.
+const TOOLS: usize = 8;
+
+/// Columns of the names of lines.
+const NAMES: usize = 12;
+
+/// The page with a final newline.
+pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Result<String> {
+    match format {
+        Format::Table => Ok(table(inspected, look)),
+        Format::Csv => csv(inspected),
+        Format::Json => json_document(json!({
+            "report": "compactor-inspect",
+            "tokenizer": inspected.tokenizer,
+            "files": inspected.files,
+            "formats": totals(inspected).iter().map(|(name, sums)| json!({"format": name, "sums": sums})).collect::<Vec<_>>(),
+        })),
+    }
+}
+
+/// Sums over sessions; what they only repeat of others is counted once in those of a corpus.
+#[derive(Debug, Clone, Copy, Default, Serialize)]
+struct Sums {
+    files: u64,
+    bytes: u64,
+    sessions: u64,
+    sidechains: u64,
+    system: u64,
+    user: u64,
+    assistant: u64,
+    tool: u64,
+    tool_calls: u64,
+    unanswered: u64,
+    failed: u64,
+    tokens: u64,
+    reported_output: u64,
+    reported_prompt_max: u64,
+    modified: u64,
+    read: u64,
+    deleted: u64,
+    compactions: u64,
+    /// Messages that repeat those of another session.
+    copied: u64,
+    copied_tokens: u64,
+    copied_calls: u64,
+    copied_output: u64,
+    remarks: u64,
+    damaged: u64,
+    lost: u64,
+}
+
+impl Sums {
+    fn add_file(&mut self, file: &FileReport) {
+        self.files += 1;
+        self.bytes += file.bytes;
+        file.sessions.iter().for_each(|session| self.add_session(session));
+        for remark in &file.remarks {
+            match remark.severity.as_str() {
+                "lost" => self.lost += remark.count,
+                "damage" => self.damaged += remark.count,
+                _ => self.remarks += remark.count,
+            }
+        }
+        self.lost += u64::from(!file.error.is_empty());
+    }
+
+    fn add_session(&mut self, session: &SessionReport) {
+        self.sessions += 1;
+        self.sidechains += u64::from(session.origin != "main");
+        self.system += session.messages.system;
+        self.user += session.messages.user;
+        self.assistant += session.messages.assistant;
+        self.tool += session.messages.tool;
+        self.tool_calls += session.tool_calls;
+        self.unanswered += session.unanswered;
+        self.failed += session.failed;
+        self.tokens += session.tokens;
+        self.reported_output += session.reported.output;
+        self.reported_prompt_max = self.reported_prompt_max.max(session.reported.prompt_max);
+        self.modified += session.files.modified;
+        self.read += session.files.read;
+        self.deleted += session.files.deleted;
+        self.compactions += session.compactions;
+        self.copied += session.copied.messages;
+        self.copied_tokens += session.copied_tokens;
+        self.copied_calls += session.copied.tool_calls;
+        self.copied_output += session.copied_output;
+    }
+
+    fn messages(&self) -> u64 {
+        self.system + self.user + self.assistant + self.tool
+    }
+}
+
+/// Sums per format, by name, and of all behind them.
+fn totals(inspected: &Inspected) -> Vec<(String, Sums)> {
+    let mut formats: BTreeMap<&str, Sums> = BTreeMap::new();
+    let mut all = Sums::default();
+    for file in &inspected.files {
+        formats.entry(format_name(file)).or_default().add_file(file);
+        all.add_file(file);
+    }
+    let mut totals: Vec<(String, Sums)> =
+        formats.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
+    totals.push(("all".to_owned(), all));
+    totals
+}
+
+fn format_name(file: &FileReport) -> &str {
+    if file.format.is_empty() { "(none)" } else { &file.format }
+}
+
+fn table(inspected: &Inspected, look: Look<'_>) -> String {
+    let mut page = String::new();
+    for file in &inspected.files {
+        block(file, &inspected.tokenizer, look, &mut page);
+        page.push('\n');
+    }
+    corpus(inspected, look, &mut page);
+    page
+}
+
+/// One file.
+fn block(file: &FileReport, tokenizer: &str, look: Look<'_>, page: &mut String) {
+    page.push_str(&paint(BOLD, &sanitize(&file.file), look.color));
+    page.push('\n');
+    let mut line = |name: &str, text: &str| {
+        let room = look.width.saturating_sub(NAMES + 4).max(40);
+        let padded = format!("{name:<NAMES$}");
+        page.push_str(&format!("  {}  {}\n", paint(DIM, &padded, look.color), fit(&sanitize(text), room)));
+    };
+    if !file.error.is_empty() {
+        page.push_str(&format!("  {}\n", paint(BAD, &sanitize(&file.error), look.color)));
+        return;
+    }
+    if file.format.is_empty() {
+        line("format", "none that is known");
+    } else {
+        line("format", &format!("{} ({})", file.format, file.evidence));
+    }
+    line(
+        "bytes",
+        &format!(
+            "{}: {} in {}, {} skipped, {} between",
+            thousands(file.bytes),
+            thousands(file.bytes_read),
+            count(file.records, "record"),
+            thousands(file.bytes_skipped),
+            thousands(file.bytes_between)
+        ),
+    );
+    if !file.sessions.is_empty() {
+        content(file, tokenizer, &mut line);
+    }
+    for remark in &file.remarks {
+        let shown = remark_line(remark);
+        let color = match remark.severity.as_str() {
+            "lost" => BAD,
+            "damage" => WARN,
+            _ => DIM,
+        };
+        let room = look.width.saturating_sub(2).max(40);
+        page.push_str(&format!("  {}\n", paint(color, &fit(&sanitize(&shown), room), look.color)));
+    }
+}
+
+/// The lines on what the sessions of a file hold.
+fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str)) {
+    let mut sums = Sums::default();
+    file.sessions.iter().for_each(|session| sums.add_session(session));
+    let mut text = count(sums.sessions - sums.sidechains, "session");
+    if sums.sidechains > 0 {
+        text.push_str(&format!(" and {}", count(sums.sidechains, "sidechain")));
+    }
+    let mut models: Vec<&str> =
+        file.sessions.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty()).collect();
+    models.sort_unstable();
+    models.dedup();
+    if !models.is_empty() {
+        text.push_str(&format!("; model {}", models.join(", ")));
+    }
+    if let Some(window) = file.sessions.iter().find_map(|session| session.context_window) {
+        text.push_str(&format!("; window {}", thousands(window)));
+    }
+    line("sessions", &text);
+    for session in file.sessions.iter().filter(|session| session.continues.is_some()) {
+        let parent = session.continues.as_deref().unwrap_or_default();
+        line("fork", &format!("{} continues {parent}", session.id));
+    }
+    line(
+        "messages",
+        &format!(
+            "{}: system {}, user {}, assistant {}, tool {}",
+            thousands(sums.messages()),
+            thousands(sums.system),
+            thousands(sums.user),
+            thousands(sums.assistant),
+            thousands(sums.tool)
+        ),
+    );
+    let recorded = file.recorded;
+    let active =
+        Counts { messages: sums.messages(), tool_calls: sums.tool_calls, compactions: sums.compactions };
+    if recorded != active {
+        line(
+            "recorded",
+            &format!(
+                "{}, {}, {}: branches, copies and pieces of replies included",
+                count(recorded.messages, "message"),
+                count(recorded.tool_calls, "call"),
+                count(recorded.compactions, "compaction")
+            ),
+        );
+    }
+    if sums.copied > 0 {
+        line(
+            "copied",
+            &format!(
+                "{} ({} tokens) repeat another session",
+                count(sums.copied, "message"),
+                thousands(sums.copied_tokens)
+            ),
+        );
+    }
+    line("tool calls", &tools(file, &sums));
+    let mut text = format!("{} counted ({tokenizer})", thousands(sums.tokens));
+    if sums.reported_prompt_max > 0 {
+        text.push_str(&format!(
+            "; reported: largest prompt {}, replies {}",
+            thousands(sums.reported_prompt_max),
+            thousands(sums.reported_output)
+        ));
+    }
+    line("tokens", &text);
+    line(
+        "files",
+        &format!(
+            "{} changed, {} read only, {} deleted",
+            thousands(sums.modified),
+            thousands(sums.read),
+            thousands(sums.deleted)
+        ),
+    );
+    line("compactions", &thousands(sums.compactions));
+}
+
+/// Calls by tool, the most used first.
+fn tools(file: &FileReport, sums: &Sums) -> String {
+    let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
+    for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
+        *by_name.entry(name.as_str()).or_default() += calls;
+    }
+    let mut tools: Vec<(&str, u64)> = by_name.into_iter().collect();
+    tools.sort_by_key(|(name, calls)| (std::cmp::Reverse(*calls), *name));
+    let mut text = thousands(sums.tool_calls);
+    if !tools.is_empty() {
+        let named: Vec<String> =
+            tools.iter().take(TOOLS).map(|(name, calls)| format!("{name} {}", thousands(*calls))).collect();
+        text.push_str(&format!(": {}", named.join(", ")));
+        if tools.len() > TOOLS {
+            text.push_str(&format!(", and {} more", count((tools.len() - TOOLS) as u64, "tool")));
+        }
+    }
+    for (calls, what) in [(sums.failed, "failed"), (sums.unanswered, "never answered")] {
+        if calls > 0 {
+            text.push_str(&format!("; {} {what}", thousands(calls)));
+        }
+    }
+    text
+}
+
+fn remark_line(remark: &Remark) -> String {
+    let times =
+        if remark.count > 1 { format!(" ({} times)", thousands(remark.count)) } else { String::new() };
+    let place = if remark.line > 0 { format!(" line {}", remark.line) } else { String::new() };
+    format!("{}{times}:{place} {}", remark.kind, remark.text)
+}
+
+/// The table of all files, by format.
+fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
+    let head = [
+        "format",
+        "files",
+        "sessions",
+        "messages",
+        "calls",
+        "tokens",
+        "compactions",
+        "copied",
+        "notes",
+        "damage",
+        "lost",
+    ];
+    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
+    for (name, sums) in totals(inspected) {
+        let numbers = [
+            sums.files,
+            sums.sessions,
+            sums.messages() - sums.copied,
+            sums.tool_calls - sums.copied_calls,
+            sums.tokens - sums.copied_tokens,
+            sums.compactions,
+            sums.copied,
+            sums.remarks,
+            sums.damaged,
+            sums.lost,
+        ];
+        rows.push(std::iter::once(name).chain(numbers.map(thousands)).collect());
+    }
+    let widths: Vec<usize> = (0..head.len())
+        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or_default())
+        .collect();
+    for (at, row) in rows.iter().enumerate() {
+        let mut text = String::new();
+        for (cell, (column, wide)) in row.iter().zip(widths.iter().enumerate()) {
+            let space = " ".repeat(wide.saturating_sub(width(cell)));
+            let gap = if column == 0 { "" } else { "  " };
+            text.push_str(gap);
+            text.push_str(&if column == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") });
+        }
+        let text = text.trim_end();
+        page.push_str(&if at == 0 || at + 1 == rows.len() {
+            paint(BOLD, text, look.color)
+        } else {
+            text.to_owned()
+        });
+        page.push('\n');
+    }
+    page.push_str(&paint(DIM, "what sessions repeat of another (copied) is counted once", look.color));
+    page.push('\n');
+}
+
+/// A row per file.
+fn csv(inspected: &Inspected) -> io::Result<String> {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    for file in &inspected.files {
+        let mut sums = Sums::default();
+        sums.add_file(file);
+        let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
+        for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
+            *tools.entry(name.as_str()).or_default() += calls;
+        }
+        let list = |items: Vec<String>| text_cell(&items.join("; "));
+        writer
+            .serialize(Row {
+                file: text_cell(&file.file),
+                error: text_cell(&file.error),
+                format: &file.format,
+                evidence: text_cell(&file.evidence),
+                bytes: file.bytes,
+                bytes_read: file.bytes_read,
+                bytes_skipped: file.bytes_skipped,
+                bytes_between: file.bytes_between,
+                records: file.records,
+                recorded_messages: file.recorded.messages,
+                recorded_calls: file.recorded.tool_calls,
+                recorded_compactions: file.recorded.compactions,
+                sessions: sums.sessions,
+                sidechains: sums.sidechains,
+                messages: sums.messages(),
+                system: sums.system,
+                user: sums.user,
+                assistant: sums.assistant,
+                tool: sums.tool,
+                copied_messages: sums.copied,
+                tool_calls: sums.tool_calls,
+                unanswered: sums.unanswered,
+                failed: sums.failed,
+                tools: list(tools.iter().map(|(name, calls)| format!("{name}={calls}")).collect()),
+                tokens: sums.tokens,
+                copied_tokens: sums.copied_tokens,
+                reported_prompt_max: sums.reported_prompt_max,
+                reported_output: sums.reported_output,
+                files_modified: sums.modified,
+                files_read: sums.read,
+                files_deleted: sums.deleted,
+                compactions: sums.compactions,
+                notes: sums.remarks,
+                damage: sums.damaged,
+                lost: sums.lost,
+                remarks: list(
+                    file.remarks.iter().map(|it| format!("{}={}@{}", it.kind, it.count, it.line)).collect(),
+                ),
+            })
+            .map_err(io::Error::other)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    file: String,
+    error: String,
+    format: &'a str,
+    evidence: String,
+    bytes: u64,
+    bytes_read: u64,
+    bytes_skipped: u64,
+    bytes_between: u64,
+    records: u64,
+    recorded_messages: u64,
+    recorded_calls: u64,
+    recorded_compactions: u64,
+    sessions: u64,
+    sidechains: u64,
+    messages: u64,
+    system: u64,
+    user: u64,
+    assistant: u64,
+    tool: u64,
+    copied_messages: u64,
+    tool_calls: u64,
+    unanswered: u64,
+    failed: u64,
+    tools: String,
+    tokens: u64,
+    copied_tokens: u64,
+    reported_prompt_max: u64,
+    reported_output: u64,
+    files_modified: u64,
+    files_read: u64,
+    files_deleted: u64,
+    compactions: u64,
+    notes: u64,
+    damage: u64,
+    lost: u64,
+    remarks: String,
+}
