@@ -36,6 +36,7 @@
 //! ```
 
 mod blocks;
+mod build;
 pub mod canonical;
 mod chat;
 mod claude_code;
@@ -46,6 +47,7 @@ mod injected;
 mod json;
 mod lines;
 mod links;
+mod opencode;
 mod outcome;
 mod pi;
 mod shapes;
