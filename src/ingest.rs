@@ -36,16 +36,23 @@
 //! ```
 
 mod blocks;
+mod build;
 pub mod canonical;
 mod chat;
 mod claude_code;
+mod cline;
+mod cline_sdk;
 mod codex;
+mod crush;
+mod cursor;
 mod detect;
 mod formats;
+mod goose;
 mod injected;
 mod json;
 mod lines;
 mod links;
+mod opencode;
 mod outcome;
 mod pi;
 mod shapes;

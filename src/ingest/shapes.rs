@@ -8,7 +8,7 @@ use super::value::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, codex, pi};
+use super::{canonical, claude_code, cline, cline_sdk, codex, crush, cursor, goose, opencode, pi};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -97,13 +97,27 @@ impl Piece {
 }
 
 /// Shapes of JSON records. Plain chat messages are not here: what they are is judged by all of a file.
-pub(super) static SHAPES: &[&Shape] = &[&canonical::SHAPE, &pi::SHAPE, &codex::SHAPE, &claude_code::SHAPE];
+pub(super) static SHAPES: &[&Shape] = &[
+    &canonical::SHAPE,
+    &pi::SHAPE,
+    &codex::SHAPE,
+    &claude_code::SHAPE,
+    &opencode::EXPORT,
+    &opencode::FILE,
+    &cline_sdk::SHAPE,
+    &cline::HISTORY,
+    &cline::INTERFACE,
+    &cline::SIDECAR,
+    &goose::SHAPE,
+    &crush::SHAPE,
+    &cursor::SHAPE,
+];
 
 /// Shapes of texts.
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[];
+pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {

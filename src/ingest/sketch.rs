@@ -5,7 +5,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Ingested, ingest};
+use super::{Ingested, group, ingest, ingest_tree};
 use crate::transcript::{Message, Outcome, Part, Role, Transcript};
 
 /// Reads records given as text, one a line, and demands the one session in them.
@@ -22,6 +22,21 @@ pub(super) fn check(lines: &str, expected: &[&str]) -> (Transcript, Ingested) {
     let (session, read) = read_one(lines);
     assert_eq!(sketch(&session), expected, "{lines}");
     (session, read)
+}
+
+/// Groups files given by path and content, and reads each log.
+pub(super) fn read_trees(files: &[(&str, &str)]) -> Vec<Ingested> {
+    let paths: Vec<&str> = files.iter().map(|(path, _)| *path).collect();
+    let logs = group(&paths).into_iter().map(|(tree, positions)| {
+        let pieces =
+            positions.into_iter().map(|at| (files[at].0.to_owned(), files[at].1.as_bytes().to_vec()));
+        ingest_tree(tree, pieces.collect(), "dir/test.json")
+    });
+    let read: Vec<Ingested> = logs.collect();
+    for session in read.iter().flat_map(|read| &read.sessions) {
+        assert_eq!(session.check(), Vec::<String>::new());
+    }
+    read
 }
 
 /// The codes of the diagnostics, in order.
@@ -82,7 +97,7 @@ fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     }
 }
 
-fn sketch(session: &Transcript) -> Vec<String> {
+pub(super) fn sketch(session: &Transcript) -> Vec<String> {
     session.messages.iter().map(message).collect()
 }
 

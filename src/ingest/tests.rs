@@ -111,6 +111,27 @@ fn corpus_of_chat() {
     check_corpus(&["openai-chat", "anthropic-messages"]);
 }
 
+#[test]
+fn corpus_of_opencode() {
+    check_corpus(&["opencode-export"]);
+    check_counts(&["opencode", "opencode-storage"], Counts::Rough);
+}
+
+#[test]
+fn corpus_of_cline() {
+    check_corpus(&["cline", "cline-sdk"]);
+}
+
+#[test]
+fn corpus_of_goose() {
+    check_corpus(&["goose"]);
+}
+
+#[test]
+fn corpus_of_cursor() {
+    check_counts(&["cursor"], Counts::Rough);
+}
+
 /// In long sessions nearly everything is on the active path, on both sides of every compaction.
 #[test]
 fn paths_of_claude_code_cross_compactions() {

@@ -40,6 +40,11 @@ pub(crate) struct Map(Vec<(Key, Value)>);
 const FEW: usize = 16;
 
 impl Map {
+    /// No fields yet.
+    pub(crate) fn new() -> Self {
+        Self::default()
+    }
+
     /// The value of a field.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|(name, _)| name == key).map(|(_, value)| value)
@@ -220,6 +225,11 @@ impl Value {
         matches!(self, Self::String(_))
     }
 
+    /// True for a number.
+    pub(crate) fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
     /// True for a list.
     pub(crate) fn is_array(&self) -> bool {
         matches!(self, Self::Array(_))
@@ -257,6 +267,21 @@ impl<'de> serde::Deserialize<'de> for Value {
     }
 }
 
+impl From<serde_json::Value> for Value {
+    fn from(value: serde_json::Value) -> Self {
+        match value {
+            serde_json::Value::Null => Self::Null,
+            serde_json::Value::Bool(value) => Self::Bool(value),
+            serde_json::Value::Number(number) => Self::Number(number),
+            serde_json::Value::String(text) => Self::String(text),
+            serde_json::Value::Array(items) => items.into_iter().map(Self::from).collect(),
+            serde_json::Value::Object(map) => {
+                Self::Object(Map(map.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
+            }
+        }
+    }
+}
+
 impl From<Value> for serde_json::Value {
     fn from(value: Value) -> Self {
         match value {
@@ -281,6 +306,18 @@ impl From<String> for Value {
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
         Self::String(text.to_owned())
+    }
+}
+
+impl From<&[Self]> for Value {
+    fn from(items: &[Self]) -> Self {
+        Self::Array(items.to_vec())
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
     }
 }
 

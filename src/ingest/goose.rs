@@ -1,0 +1,238 @@
+//! Goose sessions: lines of messages, exports of a session, databases.
+//!
+//! In the first line of a file stands what is known of the session. Calls and results are content blocks; a call may be
+//! wrapped in whether it could be read, a result in whether it worked. Usage is only told for whole sessions and not read.
+//!
+//! A compaction hides what was said from the model (`agentVisible`) and adds messages that the user does not see: the summary, a
+//! reply that goes on from it, and a copy of the user's last request. Those are set aside together; the copy tells that the
+//! request was kept.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use crate::ingest::value::Value;
+
+use super::blocks::{self, Speaker};
+use super::build;
+use super::formats::Format;
+use super::injected;
+use super::json::{argument_text, items, take, take_text, text, weight};
+use super::lines::Record;
+use super::links::Draft;
+use super::outcome;
+use super::shapes::Shape;
+use super::sink::Sink;
+use crate::diagnostic::Severity;
+use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolCall, ToolResult};
+
+/// Session files and exports.
+pub(super) static SHAPE: Shape = Shape::new(Format::Goose, sniff, read);
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    if text(value, "working_dir").is_some() {
+        if value.get("conversation").is_some_and(Value::is_array) {
+            return Some("has working_dir and conversation");
+        }
+        return (has("message_count") || has("total_tokens")).then_some("has working_dir and message_count");
+    }
+    let is_message = matches!(text(value, "role"), Some("user" | "assistant"))
+        && value.get("created").is_some_and(Value::is_number)
+        && items(value, "content").iter().any(|block| text(block, "type").is_some());
+    is_message.then_some("has role, created and content blocks")
+}
+
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let mut running = Reader::new(name);
+    let several = records.len() > 1;
+    for (number, Record { line, mut value }) in (1u32..).zip(records) {
+        if let Value::Array(conversation) = take(&mut value, "conversation") {
+            let fallback = if several { format!("{name}#{number}") } else { name.to_owned() };
+            session(&value, conversation, &fallback, out);
+        } else if text(&value, "role").is_some() {
+            running.message(value, line, out);
+        } else if value.is_object() {
+            running.header(&value);
+        } else {
+            out.note(line, "unknown-record", Severity::Note, "no message of Goose, left out");
+        }
+    }
+    out.finish_draft(running.draft);
+}
+
+/// Reads one session: what is known of it, and its messages.
+pub(super) fn session(header: &Value, messages: Vec<Value>, name: &str, out: &mut Sink) {
+    let mut reader = Reader::new(name);
+    reader.header(header);
+    if let Some(id) = text(header, "id").filter(|id| !id.is_empty()) {
+        id.clone_into(&mut reader.draft.id);
+    }
+    for (line, message) in (1u32..).zip(messages) {
+        reader.message(message, line, out);
+    }
+    out.finish_draft(reader.draft);
+}
+
+/// Builds the session message by message.
+struct Reader {
+    draft: Draft,
+    cwd: Option<Arc<str>>,
+    /// The messages that a compaction added are being read.
+    compacting: bool,
+}
+
+impl Reader {
+    fn new(name: &str) -> Self {
+        Self { draft: Draft::new(name), cwd: None, compacting: false }
+    }
+
+    fn header(&mut self, header: &Value) {
+        self.cwd = build::directory(header, "working_dir").or(self.cwd.take());
+        let model = header.get("model_config").and_then(|model| text(model, "model_name"));
+        self.draft.model = model.map(str::to_owned).or(self.draft.model.take());
+        let tools = items(header, "tools");
+        if !tools.is_empty() {
+            self.draft.tool_schema = Some(Value::from(tools).to_string());
+        }
+    }
+
+    fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
+        out.raw.messages += 1;
+        out.raw.tool_calls += blocks::count(&message, "toolRequest");
+        let role = match text(&message, "role") {
+            Some("user") => Role::User,
+            Some("assistant") => Role::Assistant,
+            role => {
+                let text = format!("role {:?} is not known, left out", role.unwrap_or_default());
+                out.note(line, "unknown-role", Severity::Note, text);
+                return;
+            }
+        };
+        let time = build::time(&message, "created").or_else(|| build::time(&message, "created_timestamp"));
+        let hidden = message.get("metadata").and_then(|metadata| metadata.get("userVisible"))
+            == Some(&Value::Bool(false));
+        let mut parts = Vec::new();
+        match take(&mut message, "content") {
+            Value::Array(list) => {
+                list.into_iter().for_each(|block| push_block(block, role, &mut parts, line, out))
+            }
+            Value::String(text) => push_text(text, role, &mut parts),
+            _ => {}
+        }
+        if hidden && !parts.is_empty() {
+            self.added(role, parts, line, out);
+            return;
+        }
+        self.compacting = false;
+        if !parts.is_empty() {
+            let cwd = self.cwd.clone();
+            self.draft.messages.push(Message { cwd, time, ..build::message(role, parts, line) });
+        }
+    }
+
+    /// A message that a compaction added.
+    fn added(&mut self, role: Role, parts: Vec<Part>, line: u32, out: &mut Sink) {
+        let texts = parts.iter().filter_map(|part| match part {
+            Part::Text(text) => Some(text.text.as_str()),
+            _ => None,
+        });
+        let told = texts.collect::<Vec<&str>>().join("\n");
+        if self.compacting {
+            if role == Role::User && !self.draft.starts_compacted {
+                let same = |message: &Message| message.role == Role::User && message.parts == parts;
+                if let Some(at) = self.draft.messages.iter().rposition(same)
+                    && let Some(recorded) = self.draft.recorded.last_mut()
+                {
+                    recorded.kept = vec![MessageIdx::new(at)];
+                }
+            }
+            return;
+        }
+        self.compacting = true;
+        out.raw.compactions += 1;
+        if build::is_beginning(&self.draft) {
+            build::begin_compacted(&mut self.draft, Some(told), line);
+        } else {
+            self.draft.recorded.push(build::compaction(&self.draft, Some(told), line));
+        }
+    }
+}
+
+fn push_text(text: String, role: Role, parts: &mut Vec<Part>) {
+    if role == Role::User {
+        injected::push_user_text(text, false, parts);
+    } else {
+        parts.push(build::text(text, false));
+    }
+}
+
+fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, line: u32, out: &mut Sink) {
+    let kind = text(&block, "type").unwrap_or_default().to_owned();
+    match kind.as_str() {
+        "text" => push_text(take_text(&mut block, "text"), role, parts),
+        "toolRequest" | "frontendToolRequest" => parts.push(Part::Call(call(block))),
+        "toolResponse" => parts.push(Part::Result(result(block))),
+        "reasoning" => parts.push(Part::Thinking(take_text(&mut block, "text"))),
+        "redactedThinking" => parts.push(Part::Opaque { bytes: weight(&block), kind }),
+        "thinking" | "image" => parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown)),
+        // Notices of the interface, questions of consent.
+        "contextLengthExceeded"
+        | "summarizationRequested"
+        | "conversationCompacted"
+        | "systemNotification"
+        | "toolConfirmationRequest"
+        | "actionRequired" => {}
+        _ => {
+            let shown: String = kind.chars().take(60).collect();
+            out.note(
+                line,
+                "unknown-block",
+                Severity::Note,
+                format!("block of unknown type {shown:?}, kept as opaque"),
+            );
+            parts.push(Part::Opaque { bytes: weight(&block), kind });
+        }
+    }
+}
+
+/// What stands in a wrapper of `status` and `value`; a value without one is itself.
+fn unwrapped(mut wrapper: Value) -> Result<Value, String> {
+    match text(&wrapper, "status") {
+        Some("error") => Err(argument_text(take(&mut wrapper, "error"))),
+        Some(_) => Ok(take(&mut wrapper, "value")),
+        None => Ok(wrapper),
+    }
+}
+
+fn call(mut block: Value) -> ToolCall {
+    let id = take_text(&mut block, "id");
+    match unwrapped(take(&mut block, "toolCall")) {
+        Ok(mut call) => {
+            let arguments = argument_text(take(&mut call, "arguments"));
+            ToolCall { id, name: take_text(&mut call, "name"), arguments }
+        }
+        // What the model wrote could not be read as a call.
+        Err(error) => ToolCall { id, name: String::new(), arguments: error },
+    }
+}
+
+fn result(mut block: Value) -> ToolResult {
+    let call_id = take_text(&mut block, "id");
+    let told = take(&mut block, "toolResult");
+    let told = if told.is_null() { Ok(take(&mut block, "content")) } else { unwrapped(told) };
+    match told {
+        Ok(mut value) => {
+            let flagged = outcome::flagged(&value);
+            let content = if value.get("content").is_some() { take(&mut value, "content") } else { value };
+            let (text, images) = blocks::result_text(content);
+            let (outcome, exit_code) = flagged.unwrap_or_else(|| outcome::judge(&text, Outcome::Ok));
+            ToolResult { call_id, text, outcome, exit_code, images }
+        }
+        Err(text) => {
+            let exit_code = outcome::exit_code(&text);
+            ToolResult { call_id, text, outcome: Outcome::Failed, exit_code, images: 0 }
+        }
+    }
+}
