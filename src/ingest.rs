@@ -46,10 +46,15 @@ mod injected;
 mod json;
 mod lines;
 mod links;
+mod mini_swe_agent;
+mod openai_responses;
 mod outcome;
 mod pi;
 mod shapes;
 mod sink;
+mod swe_agent;
+mod threads;
+mod turns;
 
 #[cfg(test)]
 mod sketch;

@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use super::json::{items, text};
+use super::chat;
 use super::formats::Format;
+use super::json::{items, text};
 use super::lines::Record;
 use super::shapes::{self, Shape, TextShape};
 use super::sink::Sink;
-use super::chat;
 use crate::diagnostic::Severity;
 
 /// A format, how it is stored, and the reason for both.
@@ -228,9 +228,6 @@ fn look_alike(value: &Value) -> Option<&'static str> {
     }
     if value.get("info").is_some() && has("messages") {
         return Some("an OpenCode export");
-    }
-    if has("trajectory") {
-        return Some("a SWE-agent trajectory");
     }
     if has("schema_version") && has("steps") {
         return Some("an ATIF trajectory");

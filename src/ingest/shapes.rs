@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, codex, pi};
+use super::{canonical, claude_code, codex, mini_swe_agent, openai_responses, pi, swe_agent};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -89,6 +89,9 @@ pub(super) static SHAPES: &[&Shape] = &[
     &pi::SHAPE,
     &codex::SHAPE,
     &claude_code::SHAPE,
+    &openai_responses::SHAPE,
+    &swe_agent::SHAPE,
+    &mini_swe_agent::SHAPE,
 ];
 
 /// Shapes of texts.
