@@ -35,6 +35,8 @@
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 
+mod adp;
+mod atif;
 mod blocks;
 pub mod canonical;
 mod chat;
@@ -42,17 +44,22 @@ mod claude_code;
 mod codex;
 mod detect;
 mod formats;
+mod hermes;
 mod injected;
+mod inspect;
 mod json;
 mod lines;
 mod links;
 mod mini_swe_agent;
 mod openai_responses;
+mod openhands;
 mod outcome;
 mod pi;
 mod shapes;
+mod sharegpt;
 mod sink;
 mod swe_agent;
+mod tau_bench;
 mod threads;
 mod turns;
 

@@ -8,7 +8,10 @@ use serde_json::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, codex, mini_swe_agent, openai_responses, pi, swe_agent};
+use super::{
+    adp, atif, canonical, claude_code, codex, hermes, inspect, mini_swe_agent, openai_responses, openhands,
+    pi, sharegpt, swe_agent, tau_bench,
+};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -92,13 +95,20 @@ pub(super) static SHAPES: &[&Shape] = &[
     &openai_responses::SHAPE,
     &swe_agent::SHAPE,
     &mini_swe_agent::SHAPE,
+    &openhands::SHAPE,
+    &inspect::SHAPE,
+    &atif::SHAPE,
+    &tau_bench::SHAPE,
+    &sharegpt::SHAPE,
+    &adp::SHAPE,
+    &hermes::SHAPE,
 ];
 
 /// Shapes of texts.
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[];
+pub(super) static TREES: &[&TreeShape] = &[&openhands::TREE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {
