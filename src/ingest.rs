@@ -35,6 +35,8 @@
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 
+mod adp;
+mod atif;
 mod blocks;
 mod build;
 pub mod canonical;
@@ -48,16 +50,26 @@ mod cursor;
 mod detect;
 mod formats;
 mod goose;
+mod hermes;
 mod injected;
+mod inspect;
 mod json;
 mod lines;
 mod links;
+mod mini_swe_agent;
+mod openai_responses;
 mod opencode;
+mod openhands;
 mod outcome;
 mod pi;
 mod shapes;
+mod sharegpt;
 mod sink;
 mod stream;
+mod swe_agent;
+mod tau_bench;
+mod threads;
+mod turns;
 mod value;
 
 #[cfg(test)]

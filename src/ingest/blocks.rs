@@ -81,6 +81,21 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
             name: take_text(&mut block, "name"),
             arguments: argument_text(take(&mut block, "input")),
         })),
+        "tool_call" => found.push(Part::Call(ToolCall {
+            id: ["tool_call_id", "id"]
+                .iter()
+                .map(|key| take_text(&mut block, key))
+                .find(|id| !id.is_empty())
+                .unwrap_or_default(),
+            name: take_text(&mut block, "name"),
+            arguments: argument_text(
+                ["arguments", "input"]
+                    .iter()
+                    .map(|key| take(&mut block, key))
+                    .find(|it| !it.is_null())
+                    .unwrap_or_default(),
+            ),
+        })),
         "tool_result" => found.push(Part::Result(result(block, unflagged))),
         _ if kind.ends_with("_tool_result") && text(&block, "tool_use_id").is_some() => {
             found.push(Part::Result(result(block, unflagged)));
@@ -128,6 +143,15 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
                     }
                     Some("tool_reference") => take_text(&mut block, "tool_name"),
                     _ if text(&block, "text").is_some() => take_text(&mut block, "text"),
+                    Some("tool_output")
+                        if ["output", "content"].iter().any(|key| block.get(key).is_some()) =>
+                    {
+                        let inner = ["output", "content"].iter().map(|key| take(&mut block, key));
+                        let (text, more) =
+                            result_text(inner.into_iter().find(|it| !it.is_null()).unwrap_or_default());
+                        images += more;
+                        text
+                    }
                     _ if text(&block, "value").is_some() => take_text(&mut block, "value"),
                     Some(kind) if is_encoded(&block) => format!("[{kind}]"),
                     _ => argument_text(block),

@@ -77,7 +77,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 /// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does
 /// not either, the one that the first script with a `cd` to an absolute path enters.
-fn place(draft: &mut Draft) {
+pub(super) fn place(draft: &mut Draft) {
     if draft.messages.iter().any(|message| message.cwd.is_some()) {
         return;
     }
@@ -126,7 +126,7 @@ impl Running {
 }
 
 /// What stands beside the messages: system prompt, tools, model.
-fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
+pub(super) fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
     let system = take(value, "system");
     if !system.is_null() && draft.messages.is_empty() {
         let parts = blocks::parts(system, Speaker::Other, Outcome::Unknown);
@@ -153,11 +153,14 @@ fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
 }
 
 /// Adds one message.
-fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
+pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
     out.raw.messages += 1;
     out.raw.tool_calls += items(&message, "tool_calls").len() as u64;
     out.raw.tool_calls += u64::from(message.get("function_call").is_some_and(Value::is_object));
     out.raw.tool_calls += blocks::count(&message, "tool_use");
+    if items(&message, "tool_calls").is_empty() {
+        out.raw.tool_calls += blocks::count(&message, "tool_call");
+    }
     if !message.is_object() {
         out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
         return;
@@ -215,7 +218,7 @@ fn entered(draft: &Draft) -> Option<String> {
     })
 }
 
-fn assistant_parts(mut message: Value) -> Vec<Part> {
+pub(super) fn assistant_parts(mut message: Value) -> Vec<Part> {
     let mut parts = Vec::new();
     for key in ["reasoning_content", "reasoning", "thinking"] {
         let clear = take_text(&mut message, key);
@@ -231,8 +234,14 @@ fn assistant_parts(mut message: Value) -> Vec<Part> {
     }
     if let Value::Array(calls) = take(&mut message, "tool_calls") {
         // Where calls are given twice, as blocks and here, the blocks are the copy.
-        parts.retain(|part| !matches!(part, Part::Opaque { kind, .. } if kind == "tool_call"));
-        parts.extend(calls.into_iter().filter(Value::is_object).map(call));
+        let calls: Vec<Part> = calls.into_iter().filter(Value::is_object).map(call).collect();
+        let id = |part: &Part| match part {
+            Part::Call(call) => Some(call.id.clone()),
+            _ => None,
+        };
+        let given: Vec<String> = calls.iter().filter_map(id).filter(|id| !id.is_empty()).collect();
+        parts.retain(|part| id(part).is_none_or(|id| !given.contains(&id)));
+        parts.extend(calls);
     }
     let legacy = take(&mut message, "function_call");
     if legacy.is_object() {
@@ -242,7 +251,7 @@ fn assistant_parts(mut message: Value) -> Vec<Part> {
 }
 
 /// A call: `{id, function: {name, arguments}}`, `{id, custom: {name, input}}` or flat.
-fn call(mut value: Value) -> Part {
+pub(super) fn call(mut value: Value) -> Part {
     let id = take_text(&mut value, "id");
     let mut inner = ["function", "custom"]
         .iter()
@@ -272,7 +281,7 @@ fn tool_parts(mut message: Value) -> Vec<Part> {
 }
 
 /// Usage in either API's words: OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`.
-fn usage(usage: &Value) -> Result<Option<Usage>, String> {
+pub(super) fn usage(usage: &Value) -> Result<Option<Usage>, String> {
     let found = if usage.get("prompt_tokens").is_some() {
         let [input, output] = counts(usage, ["prompt_tokens", "completion_tokens"])?;
         let [cache_read] = match usage.get("prompt_tokens_details") {

@@ -29,9 +29,10 @@ use super::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;
-use super::json::{self, argument_text, brief, items, number, take, take_text, text, weight};
+use super::json::{self, argument_text, brief, number, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
+use super::openai_responses;
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -43,9 +44,12 @@ use resent::{Pieces, Resent};
 use rustc_hash::FxHashSet;
 use survey::{Placement, Survey};
 
-/// Rollouts of all eras. The bare era has messages without a type.
+/// Rollouts of all eras. The bare era has items without an envelope, and messages without a type.
 pub(super) static SHAPE: Shape = Shape {
-    owns: |value| value.get("type").is_none() && value.get("role").is_some(),
+    owns: |value| {
+        value.get("type").is_none() && value.get("role").is_some()
+            || openai_responses::is_item(value).is_some()
+    },
     ..Shape::new(Format::Codex, sniff, read)
 };
 
@@ -57,14 +61,6 @@ fn sniff(value: &Value) -> Option<&'static str> {
         {
             Some("has a rollout type with a payload")
         }
-        Some("reasoning" | "function_call" | "function_call_output" | "local_shell_call")
-            if !has("message") =>
-        {
-            Some("is a bare Responses item")
-        }
-        Some("message") if items(value, "content").iter().any(is_responses_block) => {
-            Some("is a bare Responses message")
-        }
         Some(_) => None,
         None if has("record_type") || has("instructions") && has("id") && has("timestamp") => {
             Some("is a bare rollout header")
@@ -74,10 +70,6 @@ fn sniff(value: &Value) -> Option<&'static str> {
         }
         None => None,
     }
-}
-
-fn is_responses_block(block: &Value) -> bool {
-    text(block, "type").is_some_and(|kind| kind == "input_text" || kind == "output_text")
 }
 
 /// Reads the records of one Codex file.

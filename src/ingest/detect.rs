@@ -257,15 +257,6 @@ fn look_alike(value: &Value) -> Option<&'static str> {
     if value.get("info").is_some() && has("messages") {
         return Some("an OpenCode export");
     }
-    if has("trajectory") {
-        return Some("a SWE-agent trajectory");
-    }
-    if has("schema_version") && has("steps") {
-        return Some("an ATIF trajectory");
-    }
-    if has("conversations") {
-        return Some("ShareGPT conversations");
-    }
     if has("resourceSpans") {
         return Some("an OpenTelemetry export");
     }

@@ -8,7 +8,7 @@ use super::value::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, cline, cline_sdk, codex, crush, cursor, goose, opencode, pi};
+use super::{adp, atif, canonical, claude_code, cline, cline_sdk, codex, crush, cursor, goose, hermes, inspect, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt, swe_agent, tau_bench};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -111,13 +111,27 @@ pub(super) static SHAPES: &[&Shape] = &[
     &goose::SHAPE,
     &crush::SHAPE,
     &cursor::SHAPE,
+    &openai_responses::SHAPE,
+    &swe_agent::SHAPE,
+    &mini_swe_agent::SHAPE,
+    &openhands::SHAPE,
+    &inspect::SHAPE,
+    &atif::SHAPE,
+    &tau_bench::SHAPE,
+    &sharegpt::SHAPE,
+    &adp::SHAPE,
+    &hermes::SHAPE,
 ];
 
 /// Shapes of texts.
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE];
+pub(super) static TREES: &[&TreeShape] = &[
+    &opencode::TREE,
+    &cline::TREE,
+    &openhands::TREE,
+];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {

@@ -132,6 +132,17 @@ fn corpus_of_cursor() {
     check_counts(&["cursor"], Counts::Rough);
 }
 
+#[test]
+fn corpus_of_swe_agent() {
+    check_corpus(&["swe-agent", "mini-swe-agent"]);
+}
+
+#[test]
+fn corpus_of_evaluations() {
+    check_corpus(&["inspect", "atif", "tau-bench", "sharegpt"]);
+    check_counts(&["hermes"], Counts::Rough);
+}
+
 /// In long sessions nearly everything is on the active path, on both sides of every compaction.
 #[test]
 fn paths_of_claude_code_cross_compactions() {

@@ -1,0 +1,102 @@
+//! Hermes sessions: one document, or lines that begin with a `session_meta`. The messages are those of OpenAI chat; reasoning that stands under two names is read once.
+//!
+//! A session that went on after a compaction is a file of its own; the summary that opens it is injected text.
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+use serde_json::Value;
+
+use super::chat;
+use super::formats::Format;
+use super::json::{take, text};
+use super::lines::Record;
+use super::links::Draft;
+use super::shapes::Shape;
+use super::sink::Sink;
+use super::turns;
+use crate::diagnostic::Severity;
+use crate::transcript::{Part, Role};
+
+/// Sessions.
+pub(super) static SHAPE: Shape = Shape::new(Format::Hermes, sniff, read);
+
+/// The record that describes a session.
+const META: &str = "session_meta";
+
+/// How the agent's summaries open.
+const SUMMARIES: [&str; 2] = ["[CONTEXT COMPACTION", "[CONTEXT SUMMARY]"];
+
+fn sniff(value: &Value) -> Option<&'static str> {
+    let has = |key: &str| value.get(key).is_some();
+    if text(value, "role") == Some(META) {
+        return Some("has role session_meta");
+    }
+    (has("session_id")
+        && has("messages")
+        && has("platform")
+        && (has("session_start") || has("system_prompt")))
+    .then_some("has session_id, platform and messages")
+}
+
+fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let mut bare = Draft::new(name);
+    for Record { line, mut value } in records {
+        if let Value::Array(messages) = take(&mut value, "messages") {
+            let mut draft = Draft::new(turns::session_id(&value, &["session_id"], name, 1, false));
+            describe(&mut draft, &mut value, line, out);
+            let cwd =
+                value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
+            let cwd: Option<Arc<str>> = cwd.map(Arc::from);
+            for (index, message) in messages.into_iter().enumerate() {
+                add(&mut draft, message, turns::line(index), out);
+            }
+            draft.messages.iter_mut().for_each(|message| message.cwd.clone_from(&cwd));
+            finish(draft, out);
+        } else if text(&value, "role").is_some() {
+            add(&mut bare, value, line, out);
+        } else {
+            out.note(line, "unknown-record", Severity::Note, "neither a session nor a message; ignored");
+        }
+    }
+    finish(bare, out);
+}
+
+fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
+    let prompt = take(value, "system_prompt");
+    if let Some(fields) = value.as_object_mut().filter(|_| !prompt.is_null()) {
+        fields.insert("system".to_owned(), prompt);
+    }
+    chat::describe(draft, value, line, out);
+}
+
+fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
+    if text(&message, "role") == Some(META) {
+        if let Some(id) = text(&message, "session_id").filter(|id| !id.is_empty()) {
+            id.clone_into(&mut draft.id);
+        }
+        describe(draft, &mut message, line, out);
+        return;
+    }
+    let at = draft.messages.len();
+    let time = turns::time(&message, "timestamp");
+    chat::add(draft, message, line, out);
+    for message in draft.messages.get_mut(at..).unwrap_or_default() {
+        message.time = time;
+        for part in &mut message.parts {
+            if let Part::Text(text) = part
+                && message.role == Role::User
+                && SUMMARIES.iter().any(|opening| text.text.starts_with(opening))
+            {
+                text.injected = true;
+            }
+        }
+    }
+}
+
+fn finish(mut draft: Draft, out: &mut Sink) {
+    chat::place(&mut draft);
+    out.finish_draft(draft);
+}
