@@ -35,19 +35,24 @@
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 
+mod amp;
 mod blocks;
 pub mod canonical;
 mod chat;
 mod claude_code;
 mod codex;
+mod continue_ide;
 mod detect;
+mod entire;
 mod formats;
 mod injected;
 mod json;
+mod kiro;
 mod lines;
 mod links;
 mod outcome;
 mod pi;
+mod say;
 mod shapes;
 mod sink;
 

@@ -5,12 +5,12 @@
 
 use serde_json::Value;
 
-use super::json::{items, text};
+use super::chat;
 use super::formats::Format;
+use super::json::{items, text};
 use super::lines::Record;
 use super::shapes::{self, Shape, TextShape};
 use super::sink::Sink;
-use super::chat;
 use crate::diagnostic::Severity;
 
 /// A format, how it is stored, and the reason for both.

@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, codex, pi};
+use super::{amp, canonical, claude_code, codex, continue_ide, entire, kiro, pi};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -89,6 +89,14 @@ pub(super) static SHAPES: &[&Shape] = &[
     &pi::SHAPE,
     &codex::SHAPE,
     &claude_code::SHAPE,
+    &amp::SHAPE,
+    &entire::SHAPE,
+    &kiro::SHAPE,
+    &kiro::LINES,
+    &kiro::EDITOR,
+    &kiro::STATE,
+    &continue_ide::SHAPE,
+    &continue_ide::INDEX,
 ];
 
 /// Shapes of texts.
