@@ -36,6 +36,7 @@
 //! ```
 
 mod adp;
+mod amp;
 mod atif;
 mod blocks;
 mod build;
@@ -45,15 +46,18 @@ mod claude_code;
 mod cline;
 mod cline_sdk;
 mod codex;
+mod continue_ide;
 mod crush;
 mod cursor;
 mod detect;
+mod entire;
 mod formats;
 mod goose;
 mod hermes;
 mod injected;
 mod inspect;
 mod json;
+mod kiro;
 mod lines;
 mod links;
 mod mini_swe_agent;
@@ -62,6 +66,7 @@ mod opencode;
 mod openhands;
 mod outcome;
 mod pi;
+mod say;
 mod shapes;
 mod sharegpt;
 mod sink;

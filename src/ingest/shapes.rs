@@ -8,7 +8,7 @@ use super::value::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{adp, atif, canonical, claude_code, cline, cline_sdk, codex, crush, cursor, goose, hermes, inspect, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt, swe_agent, tau_bench};
+use super::{adp, amp, atif, canonical, claude_code, cline, cline_sdk, codex, continue_ide, crush, cursor, entire, goose, hermes, inspect, kiro, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt, swe_agent, tau_bench};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -121,6 +121,14 @@ pub(super) static SHAPES: &[&Shape] = &[
     &sharegpt::SHAPE,
     &adp::SHAPE,
     &hermes::SHAPE,
+    &amp::SHAPE,
+    &entire::SHAPE,
+    &kiro::SHAPE,
+    &kiro::LINES,
+    &kiro::EDITOR,
+    &kiro::STATE,
+    &continue_ide::SHAPE,
+    &continue_ide::INDEX,
 ];
 
 /// Shapes of texts.

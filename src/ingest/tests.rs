@@ -143,6 +143,11 @@ fn corpus_of_evaluations() {
     check_counts(&["hermes"], Counts::Rough);
 }
 
+#[test]
+fn corpus_of_amp_and_entire() {
+    check_counts(&["amp", "entire-transcript"], Counts::Rough);
+}
+
 /// In long sessions nearly everything is on the active path, on both sides of every compaction.
 #[test]
 fn paths_of_claude_code_cross_compactions() {
