@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Value, json};
+use crate::ingest::value::Value;
+use crate::ingest::value::{Map, json};
 
 use super::blocks::{self, Speaker};
 use super::chat;
@@ -116,7 +117,7 @@ fn observe(draft: &mut Draft, mut entry: Value, class: &str, open: &mut bool, li
 
 /// Arguments of which texts are in quotes once more.
 fn decoded(mut arguments: Value) -> Value {
-    for value in arguments.as_object_mut().into_iter().flat_map(serde_json::Map::values_mut) {
+    for value in arguments.as_object_mut().into_iter().flat_map(Map::values_mut) {
         let quoted = value.as_str().filter(|text| text.starts_with('"'));
         if let Some(inner) = quoted.and_then(|text| serde_json::from_str::<String>(text).ok()) {
             *value = Value::String(inner);

@@ -12,7 +12,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

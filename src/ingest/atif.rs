@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

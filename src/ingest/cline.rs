@@ -15,7 +15,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, json};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -201,11 +201,10 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
             reader.cut(*first, *last, line, out);
         }
         reader.places.push(end);
-        let mark = serde_json::json!({
+        let mark = json!({
             "condenseParent": value.get("condenseParent"),
             "truncationParent": value.get("truncationParent"),
         });
-        let mark = Value::from(mark);
         let is_summary = flag(&value, "isSummary");
         if is_summary || flag(&value, "isTruncationMarker") {
             ids.extend(

@@ -9,8 +9,8 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
-use serde_json::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

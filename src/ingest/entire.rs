@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

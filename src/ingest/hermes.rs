@@ -7,7 +7,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::chat;
 use super::formats::Format;

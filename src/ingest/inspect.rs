@@ -6,8 +6,8 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
-use serde_json::Value;
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;
@@ -58,7 +58,11 @@ fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: 
     let messages = match take(&mut sample, "messages") {
         Value::Array(messages) => messages,
         _ => {
-            return out.damage(line, "bad-record", "a sample without a list of messages; its content is lost");
+            return out.damage(
+                line,
+                "bad-record",
+                "a sample without a list of messages; its content is lost",
+            );
         }
     };
     let id = argument_text(take(&mut sample, "id"));

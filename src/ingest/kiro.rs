@@ -13,7 +13,7 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::blocks;
 use super::continue_ide;
@@ -57,7 +57,10 @@ fn sniff(value: &Value) -> Option<&'static str> {
     let paired = || {
         items(value, "history").iter().take(3).any(|entry| {
             entry.get("user").is_some() && entry.get("assistant").is_some()
-                || entry.get(0).is_some_and(|user| user.get("content").is_some())
+                || entry
+                    .as_array()
+                    .and_then(|pair| pair.first())
+                    .is_some_and(|user| user.get("content").is_some())
         })
     };
     (text(value, "conversation_id").is_some()

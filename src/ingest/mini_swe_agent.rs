@@ -10,7 +10,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Value, json};
+use crate::ingest::value::Value;
+use crate::ingest::value::json;
 
 use super::blocks::{self, Speaker};
 use super::chat;

@@ -8,8 +8,9 @@
 #[cfg(test)]
 mod tests;
 
+use crate::ingest::value::Value;
+use crate::ingest::value::json;
 use rustc_hash::FxHashMap;
-use serde_json::{Value, json};
 
 use super::blocks::{self, Speaker};
 use super::formats::Format;

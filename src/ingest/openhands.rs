@@ -14,8 +14,9 @@ mod tests;
 
 use std::sync::Arc;
 
+use crate::ingest::value::Value;
+use crate::ingest::value::json;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Value, json};
 
 use super::blocks::{self, Speaker};
 use super::chat;

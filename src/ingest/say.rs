@@ -1,6 +1,6 @@
 //! Small things that several readers need of a message.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::json::{argument_text, take, take_text, text};
 use super::links::Draft;

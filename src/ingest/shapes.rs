@@ -8,7 +8,11 @@ use super::value::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{adp, amp, atif, canonical, claude_code, cline, cline_sdk, codex, continue_ide, crush, cursor, entire, goose, hermes, inspect, kiro, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt, swe_agent, tau_bench};
+use super::{
+    adp, amp, atif, canonical, claude_code, cline, cline_sdk, codex, continue_ide, crush, cursor, entire,
+    goose, hermes, inspect, kiro, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt,
+    swe_agent, tau_bench,
+};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -135,11 +139,7 @@ pub(super) static SHAPES: &[&Shape] = &[
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[
-    &opencode::TREE,
-    &cline::TREE,
-    &openhands::TREE,
-];
+pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE, &openhands::TREE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {

@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use serde_json::{Value, json};
+use crate::ingest::value::Value;
+use crate::ingest::value::json;
 
 use super::chat;
 use super::formats::Format;

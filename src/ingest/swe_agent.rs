@@ -13,7 +13,8 @@ mod tests;
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value, json};
+use crate::ingest::value::json;
+use crate::ingest::value::{Map, Value};
 
 use super::blocks::{self, Speaker};
 use super::chat;

@@ -1,6 +1,6 @@
 //! Messages, calls and results from the pieces that logs give: what readers of several formats build alike.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::blocks;
 use super::json::{argument_text, text};

@@ -16,6 +16,12 @@ use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess,
 use serde::ser::{Serialize, Serializer};
 use serde_json::Number;
 
+/// A value written down as JSON.
+macro_rules! json {
+    ($($token:tt)*) => { $crate::ingest::value::Value::from(serde_json::json!($($token)*)) };
+}
+pub(crate) use json;
+
 /// The name of a field.
 pub(crate) type Key = CompactString;
 
@@ -83,6 +89,11 @@ impl Map {
     /// The values.
     pub(crate) fn values(&self) -> impl Iterator<Item = &Value> {
         self.0.iter().map(|(_, value)| value)
+    }
+
+    /// The values, to be changed.
+    pub(crate) fn values_mut(&mut self) -> impl Iterator<Item = &mut Value> {
+        self.0.iter_mut().map(|(_, value)| value)
     }
 
     /// Takes a field out.
@@ -213,6 +224,38 @@ impl Value {
             Self::Object(map) => Some(map),
             _ => None,
         }
+    }
+
+    /// The fields, to be changed, where this is an object.
+    pub(crate) fn as_object_mut(&mut self) -> Option<&mut Map> {
+        match self {
+            Self::Object(map) => Some(map),
+            _ => None,
+        }
+    }
+
+    /// The items, to be changed, where this is a list.
+    pub(crate) fn as_array_mut(&mut self) -> Option<&mut Vec<Self>> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The value that a path of names and positions leads to, `/a/0/b`; names are not escaped.
+    pub(crate) fn pointer(&self, path: &str) -> Option<&Self> {
+        path.split('/').skip(1).try_fold(self, |value, name| match value {
+            Self::Array(items) => items.get(name.parse::<usize>().ok()?),
+            value => value.get(name),
+        })
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn pointer_mut(&mut self, path: &str) -> Option<&mut Self> {
+        path.split('/').skip(1).try_fold(self, |value, name| match value {
+            Self::Array(items) => items.get_mut(name.parse::<usize>().ok()?),
+            value => value.get_mut(name),
+        })
     }
 
     /// True for null.

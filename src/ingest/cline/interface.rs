@@ -2,7 +2,7 @@
 //! arguments, of results only what commands printed.
 
 use crate::ingest::value::Value;
-use serde_json::json;
+use crate::ingest::value::json;
 
 use crate::diagnostic::Severity;
 use crate::ingest::build;
@@ -106,7 +106,7 @@ impl Reader {
                 );
             }
             "api_req_started" => {
-                value = json!({ "text": said }).into();
+                value = json!({ "text": said });
                 self.usage = usage(&value, line, out);
             }
             "condense_context" => self.condensed(take(&mut value, "contextCondense"), line, out),

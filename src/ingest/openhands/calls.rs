@@ -1,6 +1,6 @@
 //! Logs of the calls of the model: the whole conversation and the reply, once for each call.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::super::chat;
 use super::super::json::{argument_text, items, take, text};

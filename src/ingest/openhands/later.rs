@@ -1,6 +1,6 @@
 //! Events of version 1, which name their kind, and the state beside them.
 
-use serde_json::Value;
+use crate::ingest::value::Value;
 
 use super::super::blocks::{self, Speaker};
 use super::super::json::{argument_text, flag, items, take, take_text, text};
