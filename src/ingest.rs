@@ -42,6 +42,8 @@ mod claude_code;
 mod codex;
 mod detect;
 mod formats;
+mod gemini_cli;
+mod gemini_parts;
 mod injected;
 mod json;
 mod lines;
@@ -50,6 +52,7 @@ mod outcome;
 mod pi;
 mod shapes;
 mod sink;
+mod talk;
 
 #[cfg(test)]
 mod sketch;

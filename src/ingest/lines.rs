@@ -22,6 +22,7 @@ use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
 use super::detect::{self, Detected};
+use super::json;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 
@@ -37,11 +38,7 @@ const TIME: &str = "timestamp";
 impl Record {
     /// When it was written, in milliseconds since 1970-01-01 UTC, where it says.
     pub(super) fn time(&self) -> Option<i64> {
-        match self.value.get(TIME)? {
-            Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
-            // Seconds up to the year 5138, else milliseconds.
-            number => number.as_i64().map(|told| if told < 100_000_000_000 { told * 1_000 } else { told }),
-        }
+        json::time(self.value.get(TIME)?)
     }
 }
 

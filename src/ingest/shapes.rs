@@ -8,7 +8,9 @@ use serde_json::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{canonical, claude_code, codex, pi};
+use super::{
+    canonical, claude_code, codex, gemini_cli, pi,
+    };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -88,6 +90,8 @@ pub(super) static SHAPES: &[&Shape] = &[
     &canonical::SHAPE,
     &pi::SHAPE,
     &codex::SHAPE,
+    &gemini_cli::SHAPE,
+    &gemini_cli::STREAM,
     &claude_code::SHAPE,
 ];
 

@@ -69,7 +69,7 @@ fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     let length = at.len();
     let mut inside = |key: String, item: &Value| {
         at.push('/');
-        at.push_str(&key);
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
         pointers(item, at, found);
         at.truncate(length);
     };
@@ -82,7 +82,8 @@ fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     }
 }
 
-fn sketch(session: &Transcript) -> Vec<String> {
+/// The messages of a session as short lines.
+pub(super) fn sketch(session: &Transcript) -> Vec<String> {
     session.messages.iter().map(message).collect()
 }
 
