@@ -50,6 +50,7 @@ mod lines;
 mod links;
 mod outcome;
 mod pi;
+mod qwen_code;
 mod shapes;
 mod sink;
 mod talk;

@@ -10,7 +10,8 @@ use super::lines::Record;
 use super::sink::Sink;
 use super::{
     canonical, claude_code, codex, gemini_cli, pi,
-    };
+    qwen_code,
+};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -90,6 +91,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &canonical::SHAPE,
     &pi::SHAPE,
     &codex::SHAPE,
+    &qwen_code::SHAPE,
     &gemini_cli::SHAPE,
     &gemini_cli::STREAM,
     &claude_code::SHAPE,
