@@ -40,6 +40,7 @@ pub mod canonical;
 mod chat;
 mod claude_code;
 mod codex;
+mod copilot_cli;
 mod detect;
 mod formats;
 mod gemini_cli;

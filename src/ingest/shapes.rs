@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    canonical, claude_code, codex, gemini_cli, pi,
+    canonical, claude_code, codex, copilot_cli, gemini_cli, pi,
     qwen_code,
 };
 
@@ -94,6 +94,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &qwen_code::SHAPE,
     &gemini_cli::SHAPE,
     &gemini_cli::STREAM,
+    &copilot_cli::SHAPE,
     &claude_code::SHAPE,
 ];
 
