@@ -47,6 +47,7 @@ mod gemini_cli;
 mod gemini_parts;
 mod injected;
 mod json;
+mod kimi;
 mod lines;
 mod links;
 mod outcome;

@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    canonical, claude_code, codex, copilot_cli, gemini_cli, pi,
+    canonical, claude_code, codex, copilot_cli, gemini_cli, kimi, pi,
     qwen_code,
 };
 
@@ -95,6 +95,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &gemini_cli::SHAPE,
     &gemini_cli::STREAM,
     &copilot_cli::SHAPE,
+    &kimi::SHAPE,
     &claude_code::SHAPE,
 ];
 
