@@ -45,6 +45,7 @@ mod detect;
 mod formats;
 mod gemini_cli;
 mod gemini_parts;
+mod grok;
 mod injected;
 mod json;
 mod kimi;

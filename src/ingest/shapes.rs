@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    canonical, claude_code, codex, copilot_cli, gemini_cli, kimi, pi,
+    canonical, claude_code, codex, copilot_cli, gemini_cli, grok, kimi, pi,
     qwen_code,
 };
 
@@ -96,6 +96,9 @@ pub(super) static SHAPES: &[&Shape] = &[
     &gemini_cli::STREAM,
     &copilot_cli::SHAPE,
     &kimi::SHAPE,
+    &grok::SHAPE,
+    &grok::UPDATES,
+    &grok::SUMMARY,
     &claude_code::SHAPE,
 ];
 
@@ -103,7 +106,7 @@ pub(super) static SHAPES: &[&Shape] = &[
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[];
+pub(super) static TREES: &[&TreeShape] = &[&grok::TREE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {
