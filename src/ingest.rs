@@ -35,6 +35,7 @@
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 
+mod antigravity;
 mod blocks;
 pub mod canonical;
 mod chat;

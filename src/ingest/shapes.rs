@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    canonical, claude_code, codex, copilot_cli, gemini_cli, grok, kimi, pi,
+    antigravity, canonical, claude_code, codex, copilot_cli, gemini_cli, grok, kimi, pi,
     qwen_code,
 };
 
@@ -99,6 +99,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &grok::SHAPE,
     &grok::UPDATES,
     &grok::SUMMARY,
+    &antigravity::SHAPE,
     &claude_code::SHAPE,
 ];
 
