@@ -43,6 +43,7 @@ mod claude_code;
 mod codex;
 mod copilot_cli;
 mod detect;
+mod droid;
 mod formats;
 mod gemini_cli;
 mod gemini_parts;

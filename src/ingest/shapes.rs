@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    antigravity, canonical, claude_code, codex, copilot_cli, gemini_cli, grok, kimi, pi,
+    antigravity, canonical, claude_code, codex, copilot_cli, droid, gemini_cli, grok, kimi, pi,
     qwen_code,
 };
 
@@ -100,6 +100,9 @@ pub(super) static SHAPES: &[&Shape] = &[
     &grok::UPDATES,
     &grok::SUMMARY,
     &antigravity::SHAPE,
+    &droid::SHAPE,
+    &droid::STREAM,
+    &droid::SETTINGS,
     &claude_code::SHAPE,
 ];
 
