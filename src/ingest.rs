@@ -41,6 +41,7 @@ pub mod canonical;
 mod chat;
 mod claude_code;
 mod codex;
+mod codex_exec;
 mod copilot_cli;
 mod detect;
 mod droid;

@@ -9,7 +9,7 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    antigravity, canonical, claude_code, codex, copilot_cli, droid, gemini_cli, grok, kimi, pi,
+    antigravity, canonical, claude_code, codex, codex_exec, copilot_cli, droid, gemini_cli, grok, kimi, pi,
     qwen_code,
 };
 
@@ -103,6 +103,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &droid::SHAPE,
     &droid::STREAM,
     &droid::SETTINGS,
+    &codex_exec::SHAPE,
     &claude_code::SHAPE,
 ];
 
