@@ -56,6 +56,7 @@ mod lines;
 mod links;
 mod outcome;
 mod pi;
+mod pi_subagents;
 mod qwen_code;
 mod shapes;
 mod sink;

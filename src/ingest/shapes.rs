@@ -10,7 +10,7 @@ use super::lines::Record;
 use super::sink::Sink;
 use super::{
     antigravity, canonical, claude_code, codex, codex_exec, copilot_cli, droid, gemini_cli, grok, kimi, pi,
-    qwen_code,
+    pi_subagents, qwen_code,
 };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
@@ -104,6 +104,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &droid::STREAM,
     &droid::SETTINGS,
     &codex_exec::SHAPE,
+    &pi_subagents::SHAPE,
     &claude_code::SHAPE,
 ];
 
