@@ -12,9 +12,9 @@ use std::sync::Arc;
 use serde_json::Value;
 
 use super::blocks::{self, Speaker};
+use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
-use super::formats::Format;
 use super::links::Draft;
 use super::outcome;
 use super::shapes::Shape;
