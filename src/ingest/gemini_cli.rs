@@ -120,15 +120,15 @@ impl Chat {
     /// Adds a message, or puts it in the place of an earlier one with its id.
     fn put(&mut self, value: Value, line: u32, out: &mut Sink) {
         let id = text(&value, "id").unwrap_or_default().to_owned();
-        match self.entries.iter_mut().rev().find(|entry| entry.id == id && !id.is_empty()) {
-            Some(entry) => entry.value = value,
-            None => {
-                let kind = text(&value, "type").or_else(|| text(&value, "role"));
-                let counted = matches!(kind, Some("user" | "gemini" | "info" | "error" | "model"));
-                out.raw.messages += u64::from(counted);
-                self.entries.push(Entry { id, line, value });
-            }
+        let earlier = self.entries.iter_mut().rev().find(|entry| entry.id == id && !id.is_empty());
+        if let Some(entry) = earlier {
+            entry.value = value;
+            return;
         }
+        let kind = text(&value, "type").or_else(|| text(&value, "role"));
+        let counted = matches!(kind, Some("user" | "gemini" | "info" | "error" | "model"));
+        out.raw.messages += u64::from(counted);
+        self.entries.push(Entry { id, line, value });
     }
 
     /// Takes back the messages from this one on.
@@ -178,7 +178,9 @@ impl Chat {
         } else {
             self.cut(0, out);
         }
-        list.into_iter().for_each(|message| self.put(message, line, out));
+        for message in list {
+            self.put(message, line, out);
+        }
     }
 
     /// Makes the session.
@@ -377,12 +379,11 @@ fn piece(talk: &mut Talk, mut value: Value, line: u32, out: &mut Sink) {
             let parts = gemini_parts::parts(content, None);
             let last = talk.draft.messages.last_mut().filter(|last| last.role == Role::Assistant);
             let open = last.and_then(|reply| reply.parts.last_mut()).filter(|_| flag(&value, "delta"));
-            match (open, parts.as_slice()) {
-                (Some(Part::Text(said)), [Part::Text(more)]) => said.text.push_str(&more.text),
-                _ => {
-                    out.raw.messages += 1;
-                    talk.join(parts, line, None);
-                }
+            if let (Some(Part::Text(said)), [Part::Text(more)]) = (open, parts.as_slice()) {
+                said.text.push_str(&more.text);
+            } else {
+                out.raw.messages += 1;
+                talk.join(parts, line, None);
             }
         }
         "system" => talk.prompt(argument_text(content), line, None, out),

@@ -108,7 +108,7 @@ fn history(records: Vec<Record>, mut talk: Talk, out: &mut Sink) {
                 }
                 talk.push(Role::User, parts, line, None);
             }
-            "reasoning" => talk.join(reasoning(value), line, None),
+            "reasoning" => talk.join(reasoning(&value), line, None),
             "assistant" => {
                 out.raw.messages += 1;
                 let mut parts = blocks::parts(content, Speaker::Other, Outcome::Unknown);
@@ -153,13 +153,13 @@ fn user_parts(content: Value, meta: bool) -> Vec<Part> {
 }
 
 /// The summary of a thought, and the encrypted thought.
-fn reasoning(value: Value) -> Vec<Part> {
-    let said: Vec<&str> = items(&value, "summary").iter().filter_map(|item| text(item, "text")).collect();
+fn reasoning(value: &Value) -> Vec<Part> {
+    let said: Vec<&str> = items(value, "summary").iter().filter_map(|item| text(item, "text")).collect();
     let mut parts = Vec::new();
     if !said.concat().trim().is_empty() {
         parts.push(Part::Thinking(said.join("\n")));
     }
-    if let Some(hidden) = text(&value, "encrypted_content").filter(|hidden| !hidden.is_empty()) {
+    if let Some(hidden) = text(value, "encrypted_content").filter(|hidden| !hidden.is_empty()) {
         parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes: hidden.len() as u64 });
     }
     parts

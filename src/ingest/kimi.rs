@@ -202,7 +202,9 @@ impl Reader {
             self.context.push(None);
         }
         if let Some(reply) = self.step.1.and_then(|at| self.talk.draft.messages.get_mut(at)) {
-            parts.into_iter().for_each(|part| reply.push(part, line));
+            for part in parts {
+                reply.push(part, line);
+            }
             return;
         }
         let at = self.talk.draft.messages.len();

@@ -96,7 +96,7 @@ fn of_a_directory_one_channel_is_read() {
     let read = ingest_tree(*tree, all, "g/a");
     assert_eq!(
         (read.sessions.len(), read.sessions[0].messages.len(), read.sessions[0].id.as_str()),
-        (1, 7, "a")
+        (1, 7, "s-1")
     );
     let shown =
         vec![("updates.jsonl".to_owned(), updates().into()), ("summary.json".to_owned(), SUMMARY.into())];
