@@ -238,22 +238,6 @@ pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize
 /// Formats that are recognised only to be named.
 fn look_alike(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
-    let kind = text(value, "type").unwrap_or_default();
-    let starts = |prefix: &str| kind.starts_with(prefix);
-    if starts("thread.") || starts("turn.") || starts("item.") {
-        return Some("the output of `codex exec --json` (give the rollout file instead)");
-    }
-    if kind == "session.start"
-        || has("data") && (starts("user.") || starts("assistant.") || starts("session."))
-    {
-        return Some("a GitHub Copilot CLI event log");
-    }
-    if has("projectHash") {
-        return Some("a Gemini CLI chat");
-    }
-    if value.get("message").is_some_and(|message| message.get("parts").is_some()) {
-        return Some("a Qwen Code log");
-    }
     if value.get("info").is_some() && has("messages") {
         return Some("an OpenCode export");
     }

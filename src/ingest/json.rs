@@ -76,6 +76,15 @@ pub(super) fn brief(value: &Value) -> String {
     kind.to_owned()
 }
 
+/// The time that a value tells, in milliseconds since 1970-01-01 UTC.
+pub(super) fn time(told: &Value) -> Option<i64> {
+    match told {
+        Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
+        // Seconds up to the year 5138, else milliseconds.
+        number => number.as_i64().map(|told| if told < 100_000_000_000 { told * 1_000 } else { told }),
+    }
+}
+
 /// True when the value at `key` is the boolean true.
 pub(super) fn flag(value: &Value, key: &str) -> bool {
     value.get(key).and_then(Value::as_bool).unwrap_or(false)

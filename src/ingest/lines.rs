@@ -23,6 +23,7 @@ use serde::de::DeserializeSeed;
 use serde_json::value::RawValue;
 
 use super::detect::{self, Detected};
+use super::json;
 use super::sink::Sink;
 use super::value::{Seed, Value};
 use crate::diagnostic::Severity;
@@ -62,11 +63,7 @@ impl Bytes {
 impl Record {
     /// When it was written, in milliseconds since 1970-01-01 UTC, where it says.
     pub(super) fn time(&self) -> Option<i64> {
-        match self.value.get(TIME)? {
-            Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
-            // Seconds up to the year 5138, else milliseconds.
-            number => number.as_i64().map(|told| if told < 100_000_000_000 { told * 1_000 } else { told }),
-        }
+        json::time(self.value.get(TIME)?)
     }
 }
 

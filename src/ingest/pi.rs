@@ -398,7 +398,7 @@ fn leading_block(text: &str) -> Option<usize> {
 }
 
 /// Adds one block of a reply.
-fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
+pub(super) fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
     match text(&block, "type") {
         Some("toolCall") => parts.push(Part::Call(ToolCall {
             id: take_text(&mut block, "id"),
@@ -425,7 +425,7 @@ fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
 }
 
 /// The result that a `toolResult` message holds.
-fn result(mut message: Value) -> ToolResult {
+pub(super) fn result(mut message: Value) -> ToolResult {
     let call_id = take_text(&mut message, "toolCallId");
     let (text, images) = blocks::result_text(take(&mut message, "content"));
     let (outcome, exit_code) = match outcome::flagged(&message) {
@@ -439,7 +439,7 @@ fn result(mut message: Value) -> ToolResult {
 }
 
 /// Usage of a reply; `None` when nothing was reported. The input excludes what came from or went to the cache.
-fn usage(usage: &Value) -> Result<Option<Usage>, String> {
+pub(super) fn usage(usage: &Value) -> Result<Option<Usage>, String> {
     let [fresh, cache_read, cache_write, output] =
         counts(usage, ["input", "cacheRead", "cacheWrite", "output"])?;
     let input = fresh.saturating_add(cache_read).saturating_add(cache_write);

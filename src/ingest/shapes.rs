@@ -9,9 +9,10 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    adp, amp, atif, canonical, claude_code, cline, cline_sdk, codex, continue_ide, crush, cursor, entire,
-    goose, hermes, inspect, kiro, mini_swe_agent, openai_responses, opencode, openhands, pi, sharegpt,
-    swe_agent, tau_bench,
+    adp, amp, antigravity, atif, canonical, claude_code, cline, cline_sdk, codex, codex_exec, continue_ide,
+    copilot_cli, crush, cursor, droid, entire, gemini_cli, goose, grok, hermes, inspect, kimi, kiro,
+    mini_swe_agent, openai_responses, opencode, openhands, pi, pi_subagents, qwen_code, sharegpt, swe_agent,
+    tau_bench,
 };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
@@ -105,6 +106,20 @@ pub(super) static SHAPES: &[&Shape] = &[
     &canonical::SHAPE,
     &pi::SHAPE,
     &codex::SHAPE,
+    &qwen_code::SHAPE,
+    &gemini_cli::SHAPE,
+    &gemini_cli::STREAM,
+    &copilot_cli::SHAPE,
+    &kimi::SHAPE,
+    &grok::SHAPE,
+    &grok::UPDATES,
+    &grok::SUMMARY,
+    &antigravity::SHAPE,
+    &droid::SHAPE,
+    &droid::STREAM,
+    &droid::SETTINGS,
+    &codex_exec::SHAPE,
+    &pi_subagents::SHAPE,
     &claude_code::SHAPE,
     &opencode::EXPORT,
     &opencode::FILE,
@@ -139,7 +154,7 @@ pub(super) static SHAPES: &[&Shape] = &[
 pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE, &openhands::TREE];
+pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE, &openhands::TREE, &grok::TREE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {

@@ -84,7 +84,7 @@ fn pointers(value: &Value, at: &mut String, found: &mut Vec<String>) {
     let length = at.len();
     let mut inside = |key: String, item: &Value| {
         at.push('/');
-        at.push_str(&key);
+        at.push_str(&key.replace('~', "~0").replace('/', "~1"));
         pointers(item, at, found);
         at.truncate(length);
     };

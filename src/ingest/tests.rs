@@ -148,6 +148,32 @@ fn corpus_of_amp_and_entire() {
     check_counts(&["amp", "entire-transcript"], Counts::Rough);
 }
 
+#[test]
+fn corpus_of_gemini_cli() {
+    check_corpus(&["gemini-cli"]);
+}
+
+#[test]
+fn corpus_of_qwen_code() {
+    check_corpus(&["qwen-code"]);
+}
+
+#[test]
+fn corpus_of_copilot_cli() {
+    check_corpus(&["copilot-cli"]);
+}
+
+#[test]
+fn corpus_of_kimi() {
+    check_corpus(&["kimi"]);
+}
+
+/// The manifest counts lines of these.
+#[test]
+fn corpus_counted_in_lines() {
+    check_counts(&["antigravity", "droid", "grok"], Counts::Rough);
+}
+
 /// In long sessions nearly everything is on the active path, on both sides of every compaction.
 #[test]
 fn paths_of_claude_code_cross_compactions() {
@@ -210,11 +236,7 @@ fn what_is_no_log_says_what_it_is() {
         ),
         (b"\"x\"\n7", "unknown-format", "no known log format (line 1 is no JSON object); this program"),
         (b"{}", "unknown-format", "no known log format (line 1 is an object without fields); this program"),
-        (
-            b"{\"type\":\"thread.started\"}",
-            "unknown-format",
-            "this looks like the output of `codex exec --json`",
-        ),
+        (b"{\"trajectory\":[]}", "unknown-format", "this looks like a SWE-agent trajectory"),
         (b"{\"type\":\"summary\",\"summary\":\"t\",\"leafUuid\":\"x\"}", "no-session", "a claude-code file"),
     ];
     for (bytes, code, text) in cases {
