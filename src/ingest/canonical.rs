@@ -432,8 +432,7 @@ impl From<UsageCounts> for Usage {
 }
 
 /// Lines of this format.
-pub(super) static SHAPE: Shape =
-    Shape { owns: |_| false, ..Shape::new(Format::Canonical, sniff, read) };
+pub(super) static SHAPE: Shape = Shape { owns: |_| false, ..Shape::new(Format::Canonical, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let own = text(value, "format") == Some(FORMAT)

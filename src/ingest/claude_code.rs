@@ -253,9 +253,7 @@ fn sniff(value: &Value) -> Option<&'static str> {
                 ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
             message.is_some() && tied && !qwen
         }
-        Some("system" | "attachment" | "progress") => {
-            has("uuid") && (has("sessionId") || has("parentUuid"))
-        }
+        Some("system" | "attachment" | "progress") => has("uuid") && (has("sessionId") || has("parentUuid")),
         Some(_) => false,
         None => return has("loglines").then_some("has loglines"),
     };

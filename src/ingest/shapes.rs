@@ -9,8 +9,8 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    adp, atif, canonical, claude_code, codex, hermes, inspect, mini_swe_agent, openai_responses, openhands,
-    pi, sharegpt, swe_agent, tau_bench,
+    adp, atif, canonical, chatgpt_export, claude_ai_export, claude_code, codex, hermes, inspect,
+    mini_swe_agent, openai_responses, openhands, otel_genai, pi, sharegpt, swe_agent, tau_bench,
 };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
@@ -102,6 +102,9 @@ pub(super) static SHAPES: &[&Shape] = &[
     &sharegpt::SHAPE,
     &adp::SHAPE,
     &hermes::SHAPE,
+    &otel_genai::SHAPE,
+    &chatgpt_export::SHAPE,
+    &claude_ai_export::SHAPE,
 ];
 
 /// Shapes of texts.
