@@ -66,9 +66,6 @@ fn sniff(value: &Value) -> Option<&'static str> {
 pub(super) fn is_item(value: &Value) -> Option<&'static str> {
     match text(value, "type")? {
         kind if ITEMS.contains(&kind) && value.get("message").is_none() => Some("is a bare Responses item"),
-        "reasoning" if value.get("summary").is_some() && value.get("message").is_none() => {
-            Some("is a bare Responses item")
-        }
         "message" if items(value, "content").iter().any(is_block) => Some("is a bare Responses message"),
         _ => None,
     }
