@@ -181,11 +181,11 @@ fn explain(error: &io::Error) -> String {
     }
 }
 
-/// Names taken in directories: `.jsonl` and `.json`, without the label files that lie beside fixtures.
+/// Names taken in directories: `.jsonl`, `.json` and `.traj`, without the label files that lie beside fixtures.
 fn is_log_name(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
     let extension = Path::new(&name).extension().unwrap_or_default();
-    (extension == "jsonl" || extension == "json") && !name.ends_with(".labels.json")
+    ["jsonl", "json", "traj"].iter().any(|known| extension == *known) && !name.ends_with(".labels.json")
 }
 
 fn is_pattern(path: &Path) -> bool {

@@ -43,6 +43,8 @@ mod blocks;
 mod build;
 pub mod canonical;
 mod chat;
+mod chatgpt_export;
+mod claude_ai_export;
 mod claude_code;
 mod cline;
 mod cline_sdk;
@@ -72,6 +74,7 @@ mod mini_swe_agent;
 mod openai_responses;
 mod opencode;
 mod openhands;
+mod otel_genai;
 mod outcome;
 mod pi;
 mod pi_subagents;
@@ -256,6 +259,7 @@ const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\"
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let stem = file.strip_suffix(".jsonl").or_else(|| file.strip_suffix(".json")).unwrap_or(file);
+    let stem = [".jsonl", ".traj.json", ".json", ".traj"].iter().find_map(|end| file.strip_suffix(end));
+    let stem = stem.unwrap_or(file);
     if stem.is_empty() { name } else { stem }
 }

@@ -38,7 +38,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let ids = if several { &IDS[..] } else { &["session_id", "trajectory_id"] };
         let id = session_id(&record.value, ids, name, number + 1, several);
         let sub = IDS.iter().any(|key| text(&record.value, key).is_some_and(|id| referred.contains(id)));
-        trajectory(record.value, id, sub, record.line, 0, out);
+        trajectory(record.value, &id, sub, record.line, 0, out);
     }
 }
 
@@ -56,15 +56,15 @@ fn referred(value: &Value) -> Vec<String> {
         .collect()
 }
 
-fn trajectory(mut value: Value, id: String, sub: bool, line: u32, depth: u32, out: &mut Sink) {
+fn trajectory(mut value: Value, id: &str, sub: bool, line: u32, depth: u32, out: &mut Sink) {
     const DEEPEST: u32 = 32;
-    let mut draft = Draft::new(id.clone());
+    let mut draft = Draft::new(id);
     let mut agent = take(&mut value, "agent");
     draft.model = text(&agent, "model_name").filter(|model| !model.is_empty()).map(str::to_owned);
     let schema = argument_text(take(&mut agent, "tool_definitions"));
     draft.tool_schema = Some(schema).filter(|schema| schema.len() > 2);
     if sub {
-        draft.origin = Origin::Sidechain(text(&agent, "name").unwrap_or(&id).to_owned());
+        draft.origin = Origin::Sidechain(text(&agent, "name").unwrap_or(id).to_owned());
     }
     match take(&mut value, "steps") {
         Value::Array(steps) => {
@@ -83,7 +83,7 @@ fn trajectory(mut value: Value, id: String, sub: bool, line: u32, depth: u32, ou
         for (number, value) in inner.into_iter().enumerate() {
             if depth < DEEPEST {
                 let id = session_id(&value, &IDS, &format!("{id}#sub"), number + 1, true);
-                trajectory(value, id, true, line, depth + 1, out);
+                trajectory(value, &id, true, line, depth + 1, out);
             }
         }
     }

@@ -241,9 +241,6 @@ fn look_alike(value: &Value) -> Option<&'static str> {
     if value.get("info").is_some() && has("messages") {
         return Some("an OpenCode export");
     }
-    if has("resourceSpans") {
-        return Some("an OpenTelemetry export");
-    }
     if has("say") || has("ask") {
         return Some("Cline or Roo interface messages (give api_conversation_history.json instead)");
     }

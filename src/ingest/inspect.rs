@@ -43,7 +43,9 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let model = value.pointer("/eval/model").and_then(Value::as_str).map(str::to_owned);
         match take(&mut value, "samples") {
             Value::Array(samples) => {
-                samples.into_iter().for_each(|it| sample(it, name, model.clone(), line, out));
+                for one in samples {
+                    sample(one, name, model.clone(), line, out);
+                }
             }
             _ if value.get("eval").is_some() => {
                 out.part_of_log("the header of an Inspect log: its samples are in other files, give those");
@@ -55,15 +57,9 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: &mut Sink) {
     let attachments = take(&mut sample, "attachments");
-    let messages = match take(&mut sample, "messages") {
-        Value::Array(messages) => messages,
-        _ => {
-            return out.damage(
-                line,
-                "bad-record",
-                "a sample without a list of messages; its content is lost",
-            );
-        }
+    let Value::Array(messages) = take(&mut sample, "messages") else {
+        out.damage(line, "bad-record", "a sample without a list of messages; its content is lost");
+        return;
     };
     let id = argument_text(take(&mut sample, "id"));
     let epoch = argument_text(take(&mut sample, "epoch"));
@@ -208,13 +204,9 @@ fn parts(content: Value, speaker: Speaker) -> Vec<Part> {
                 };
                 let clear =
                     keys.iter().map(|key| take_text(&mut block, key)).find(|it| !it.trim().is_empty());
-                match clear {
-                    Some(clear) => found.push(Part::Thinking(clear)),
-                    None => {
-                        let bytes = text(&block, "reasoning").map_or(0, str::len) as u64;
-                        found.push(Part::Opaque { kind: "reasoning".to_owned(), bytes });
-                    }
-                }
+                let bytes = text(&block, "reasoning").map_or(0, str::len) as u64;
+                let unreadable = Part::Opaque { kind: "reasoning".to_owned(), bytes };
+                found.push(clear.map_or(unreadable, Part::Thinking));
             }
             Some("image") => {
                 let image = text(&block, "image").filter(|image| !image.starts_with("http"));

@@ -154,7 +154,9 @@ impl Reader {
         out.raw.messages = before.messages + 1;
         out.raw.tool_calls = before.tool_calls + u64::from(asks);
         let new = self.items.draft.messages.get_mut(from..).unwrap_or_default();
-        new.iter_mut().for_each(|message| message.time = message.time.or(time));
+        for message in new {
+            message.time = message.time.or(time);
+        }
     }
 
     fn reply(&mut self, mut message: Value, line: u32, out: &mut Sink) {

@@ -67,9 +67,6 @@ fn sniff(value: &Value) -> Option<&'static str> {
 pub(super) fn is_item(value: &Value) -> Option<&'static str> {
     match text(value, "type")? {
         kind if ITEMS.contains(&kind) && value.get("message").is_none() => Some("is a bare Responses item"),
-        "reasoning" if value.get("summary").is_some() && value.get("message").is_none() => {
-            Some("is a bare Responses item")
-        }
         "message" if items(value, "content").iter().any(is_block) => Some("is a bare Responses message"),
         _ => None,
     }
@@ -169,13 +166,17 @@ impl Items {
         let from = self.draft.messages.len();
         self.open = None;
         if let Value::Array(list) = take(&mut response, "output") {
-            list.into_iter().for_each(|item| self.item(item, line, out));
+            for item in list {
+                self.item(item, line, out);
+            }
         }
         self.open = None;
         let usage = response.get("usage").and_then(|told| out.told(line, usage(told)).flatten());
         let time = turns::time(&response, "created_at");
         let new = self.draft.messages.get_mut(from..).unwrap_or_default();
-        new.iter_mut().for_each(|message| message.time = message.time.or(time));
+        for message in &mut *new {
+            message.time = message.time.or(time);
+        }
         if let Some(reply) = new.iter_mut().find(|message| message.role == Role::Assistant) {
             reply.usage = usage;
         }

@@ -118,7 +118,7 @@ fn group(paths: &[&str]) -> Vec<Vec<usize>> {
         files.sort_unstable();
         let parent = directory.strip_suffix(EVENTS).unwrap_or_default();
         let is_state = |path: &&str| path.strip_prefix(parent) == Some("base_state.json");
-        let state = paths.iter().position(|path| is_state(path));
+        let state = paths.iter().position(is_state);
         groups.push(state.into_iter().chain(files.into_iter().map(|(_, at)| at)).collect());
     }
     groups
@@ -185,7 +185,9 @@ impl Reader {
         let joins = response.is_some() && self.response.as_deref() == response;
         let last = self.draft.messages.len().saturating_sub(1);
         if joins && let Some(open) = self.draft.messages.last_mut() {
-            parts.into_iter().for_each(|part| open.push(part, line));
+            for part in parts {
+                open.push(part, line);
+            }
             self.places.insert(id_text(event), last);
         } else {
             self.push(Role::Assistant, parts, line, event);

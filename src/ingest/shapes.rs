@@ -9,10 +9,10 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    adp, amp, antigravity, atif, canonical, claude_code, cline, cline_sdk, codex, codex_exec, continue_ide,
-    copilot_cli, crush, cursor, droid, entire, gemini_cli, goose, grok, hermes, inspect, kimi, kiro,
-    mini_swe_agent, openai_responses, opencode, openhands, pi, pi_subagents, qwen_code, sharegpt, swe_agent,
-    tau_bench,
+    adp, amp, antigravity, atif, canonical, chatgpt_export, claude_ai_export, claude_code, cline, cline_sdk,
+    codex, codex_exec, continue_ide, copilot_cli, crush, cursor, droid, entire, gemini_cli, goose, grok,
+    hermes, inspect, kimi, kiro, mini_swe_agent, openai_responses, opencode, openhands, otel_genai, pi,
+    pi_subagents, qwen_code, sharegpt, swe_agent, tau_bench,
 };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
@@ -148,6 +148,9 @@ pub(super) static SHAPES: &[&Shape] = &[
     &kiro::STATE,
     &continue_ide::SHAPE,
     &continue_ide::INDEX,
+    &otel_genai::SHAPE,
+    &chatgpt_export::SHAPE,
+    &claude_ai_export::SHAPE,
 ];
 
 /// Shapes of texts.

@@ -140,7 +140,25 @@ fn corpus_of_swe_agent() {
 #[test]
 fn corpus_of_evaluations() {
     check_corpus(&["inspect", "atif", "tau-bench", "sharegpt"]);
-    check_counts(&["hermes"], Counts::Rough);
+}
+
+#[test]
+fn corpus_of_exports_and_spans() {
+    check_counts(&["hermes", "otel-genai", "chatgpt-export", "claude-ai-export"], Counts::Rough);
+}
+
+/// Small files in the shapes of data sets, each of the format that its name says.
+#[test]
+fn corpus_of_data_sets() {
+    let Some(root) = corpus() else { return };
+    let found = crate::discover::discover(&[root.join("dataset-shapes")]);
+    for source in found.sources {
+        let known = [("__adp__", "adp"), ("__tau", "tau-bench")];
+        let Some((_, wanted)) = known.iter().find(|(part, _)| source.label.contains(part)) else { continue };
+        let read = ingest(&bytes(&source.path), &source.label);
+        assert_eq!(read.format.map(Format::name), Some(*wanted), "{}", source.label);
+        assert!(!read.sessions.is_empty(), "{}", source.label);
+    }
 }
 
 #[test]

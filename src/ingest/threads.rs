@@ -51,6 +51,11 @@ impl Threads {
         self.0.get_mut(at).map(|thread| &mut thread.draft)
     }
 
+    /// The sessions of all conversations.
+    pub(super) fn drafts(&mut self) -> impl Iterator<Item = &mut Draft> {
+        self.0.iter_mut().map(|thread| &mut thread.draft)
+    }
+
     /// Hands over all conversations.
     pub(super) fn finish(self, out: &mut Sink) {
         for thread in self.0 {
@@ -63,11 +68,13 @@ impl Thread {
     /// Appends messages without the first `known` parts that have keys.
     fn append(&mut self, messages: Vec<Message>, known: usize) {
         let mut left = known;
+        // Another prompt stands in front of what is said next, not between calls and their results.
+        let mut prompts = Vec::new();
         for mut message in messages {
             if message.role == Role::System {
                 let said = |other: &Message| other.role == Role::System && other.parts == message.parts;
                 if !self.draft.messages.iter().any(said) {
-                    self.draft.messages.push(message);
+                    prompts.push(message);
                 }
                 continue;
             }
@@ -95,9 +102,13 @@ impl Thread {
             message.parts = parts;
             message.lines.clear();
             if !message.parts.is_empty() {
+                if !message.parts.iter().any(|part| matches!(part, Part::Result(_))) {
+                    self.draft.messages.append(&mut prompts);
+                }
                 self.draft.messages.push(message);
             }
         }
+        self.draft.messages.append(&mut prompts);
     }
 }
 

@@ -151,6 +151,24 @@ impl IntoIterator for Map {
     }
 }
 
+impl<'a> IntoIterator for &'a Map {
+    type Item = (&'a str, &'a Value);
+    type IntoIter =
+        std::iter::Map<std::slice::Iter<'a, (Key, Value)>, fn(&'a (Key, Value)) -> (&'a str, &'a Value)>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter().map(|(name, value)| (name.as_str(), value))
+    }
+}
+
+impl<K: Into<Key>> FromIterator<(K, Value)> for Map {
+    fn from_iter<I: IntoIterator<Item = (K, Value)>>(fields: I) -> Self {
+        let mut map = Self(fields.into_iter().map(|(name, value)| (name.into(), value)).collect());
+        map.settle();
+        map
+    }
+}
+
 impl Value {
     /// The value of a field, where this is an object that has it.
     pub(crate) fn get(&self, key: &str) -> Option<&Self> {
@@ -355,6 +373,12 @@ impl From<&str> for Value {
 impl From<&[Self]> for Value {
     fn from(items: &[Self]) -> Self {
         Self::Array(items.to_vec())
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Number(value.into())
     }
 }
 

@@ -91,6 +91,13 @@ fn anthropic_messages() {
 }
 
 #[test]
+fn calls_given_twice_are_read_once() {
+    let text = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"on it"},{"type":"tool_call","tool_call_id":"c1","name":"f","arguments":"{}"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"tool_output","tool_call_id":"c1","output":"x"}]},{"role":"assistant","content":[{"type":"tool_call","tool_call_id":"c2","name":"g","arguments":"{}"}]}],"meta":{}}"#;
+    let (_, read) = check(text, &["U \"go\"", "A \"on it\" f#c1", "T c1=unknown \"x\"", "A g#c2"]);
+    assert_eq!((read.format, read.raw.tool_calls), (Some(Format::OpenaiChat), 2));
+}
+
+#[test]
 fn server_tools_stay_inside_their_message() {
     check(
         r#"{"role":"user","content":"go"}
