@@ -11,6 +11,7 @@
 //!   `pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink)`: it counts raw records into
 //!   `out.raw`, builds a [`links::Draft`] per conversation and hands it to [`links::finish`], whose transcript
 //!   goes to `out.sessions`;
+//! * [`database`](mod@database): opens SQLite databases, whose readers take rows instead of records;
 //! * [`links`]: links calls and results by occurrence and enforces the rules of
 //!   [`Transcript::check`](crate::transcript::Transcript::check);
 //! * shared vocabulary of the readers: [`json`] (typed look-ups in values), [`blocks`] (content blocks),
@@ -45,6 +46,7 @@ mod cline_sdk;
 mod codex;
 mod crush;
 mod cursor;
+mod database;
 mod detect;
 mod formats;
 mod goose;
@@ -65,6 +67,7 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
+pub use database::{database, is_database};
 pub use formats::Format;
 use rustc_hash::FxHashMap;
 use sink::Sink;
@@ -88,6 +91,9 @@ pub struct Ingested {
 
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
+    if is_database(bytes) {
+        return database::memory(bytes, name);
+    }
     let mut sink = Sink::default();
     let lines::Parsed { mut records, detected, prose, text } = lines::parse(bytes, &mut sink);
     let count = records.len() as u64;

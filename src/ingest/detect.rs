@@ -172,13 +172,12 @@ pub(super) fn why_unknown(bytes: &[u8], records: &[Record], prose: usize) -> (&'
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }
-    let packed: [(&[u8], &str); 6] = [
+    let packed: [(&[u8], &str); 5] = [
         (b"\x1f\x8b", "gzip-compressed; unpack it with gunzip"),
         (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it with unzstd"),
         (b"PK\x03\x04", "a zip archive; unpack it"),
         (b"\xff\xfe", "UTF-16 text; convert it to UTF-8"),
         (b"\xfe\xff", "UTF-16 text; convert it to UTF-8"),
-        (b"SQLite format 3", "an SQLite database; export the session as JSON lines"),
     ];
     if let Some((_, what)) = packed.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return ("not-a-log", format!("the file is {what} first"));
@@ -226,9 +225,6 @@ fn look_alike(value: &Value) -> Option<&'static str> {
     if value.get("message").is_some_and(|message| message.get("parts").is_some()) {
         return Some("a Qwen Code log");
     }
-    if value.get("info").is_some() && has("messages") {
-        return Some("an OpenCode export");
-    }
     if has("trajectory") {
         return Some("a SWE-agent trajectory");
     }
@@ -240,9 +236,6 @@ fn look_alike(value: &Value) -> Option<&'static str> {
     }
     if has("resourceSpans") {
         return Some("an OpenTelemetry export");
-    }
-    if has("say") || has("ask") {
-        return Some("Cline or Roo interface messages (give api_conversation_history.json instead)");
     }
     None
 }
