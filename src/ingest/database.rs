@@ -217,7 +217,7 @@ mod open {
         out: &mut Sink,
     ) -> rusqlite::Result<Vec<Value>> {
         let mut statement = connection.prepare(sql)?;
-        let names: Vec<String> = statement.column_names().into_iter().map(str::to_owned).collect();
+        let names: Vec<String> = statement.column_names().map(str::to_owned).collect();
         let mut found = Vec::new();
         let mut query = statement.query(parameters)?;
         loop {

@@ -125,13 +125,15 @@ impl Reader {
         let mut parts = Vec::new();
         match take(&mut message, "content") {
             Value::Array(list) => {
-                list.into_iter().for_each(|block| push_block(block, role, &mut parts, line, out))
+                for block in list {
+                    push_block(block, role, &mut parts, line, out);
+                }
             }
             Value::String(text) => push_text(text, role, &mut parts),
             _ => {}
         }
         if hidden && !parts.is_empty() {
-            self.added(role, parts, line, out);
+            self.added(role, &parts, line, out);
             return;
         }
         self.compacting = false;
@@ -142,7 +144,7 @@ impl Reader {
     }
 
     /// A message that a compaction added.
-    fn added(&mut self, role: Role, parts: Vec<Part>, line: u32, out: &mut Sink) {
+    fn added(&mut self, role: Role, parts: &[Part], line: u32, out: &mut Sink) {
         let texts = parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.text.as_str()),
             _ => None,

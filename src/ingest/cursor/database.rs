@@ -146,15 +146,12 @@ fn reply(draft: &mut Draft, parts: Vec<Part>, usage: Option<Usage>, time: Option
         _ => true,
     };
     let parts = parts.into_iter().filter(said);
-    match draft.messages.last_mut().filter(|last| last.role == Role::Assistant) {
-        Some(last) => {
-            parts.for_each(|part| last.push(part, line));
-            last.usage = usage.or(last.usage);
-        }
-        None => {
-            let message = build::message(Role::Assistant, parts.collect(), line);
-            draft.messages.push(Message { usage, time, ..message });
-        }
+    if let Some(last) = draft.messages.last_mut().filter(|last| last.role == Role::Assistant) {
+        parts.for_each(|part| last.push(part, line));
+        last.usage = usage.or(last.usage);
+    } else {
+        let message = build::message(Role::Assistant, parts.collect(), line);
+        draft.messages.push(Message { usage, time, ..message });
     }
 }
 
