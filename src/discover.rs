@@ -1,4 +1,4 @@
-//! Finds input files and reads them: with the result writer the only place that touches the disk.
+//! Finds input files and reads them: with the result writer, and what opens databases, the only place that touches the disk.
 //!
 //! Inputs are files, directories (searched to the bottom, hidden entries included: agents keep their logs there), glob
 //! patterns the shell left alone, and `-` for standard input. Nothing is skipped silently: what cannot be used is a

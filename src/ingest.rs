@@ -11,6 +11,7 @@
 //!   `pub(super) fn read(records: Vec<Record>, name: &str, out: &mut Sink)`: it counts raw records into
 //!   `out.raw`, builds a [`links::Draft`] per conversation and hands it to [`links::finish`], whose transcript
 //!   goes to `out.sessions`;
+//! * [`database`](mod@database): opens SQLite databases, whose readers take rows instead of records;
 //! * [`links`]: links calls and results by occurrence and enforces the rules of
 //!   [`Transcript::check`](crate::transcript::Transcript::check);
 //! * shared vocabulary of the readers: [`json`] (typed look-ups in values), [`blocks`] (content blocks),
@@ -54,6 +55,7 @@ mod continue_ide;
 mod copilot_cli;
 mod crush;
 mod cursor;
+mod database;
 mod detect;
 mod droid;
 mod entire;
@@ -98,6 +100,7 @@ mod tests;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
+pub use database::{database, is_database};
 use detect::{By, Detected};
 pub use formats::Format;
 pub use lines::Bytes;
@@ -126,6 +129,9 @@ pub struct Ingested {
 
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
+    if is_database(bytes) {
+        return database::memory(bytes, name);
+    }
     let mut sink = Sink::default();
     let parsed = lines::parse(bytes, &mut sink);
     let count = parsed.records.len() as u64;
@@ -246,11 +252,26 @@ pub fn ingest_tree(tree: Tree, files: Vec<(String, Vec<u8>)>, name: &str) -> Ing
     sink.piece(None);
     let evidence = format!("{} files of one log", pieces.len());
     (tree.0.read)(pieces, stem(name), &mut sink);
-    let format = tree.0.format;
-    note_no_session(format, &mut sink);
+    concluded(sink, Some(tree.0.format), evidence, records, counts)
+}
+
+/// What is said of a log that is no list of records in one file.
+fn concluded(
+    mut sink: Sink,
+    format: Option<Format>,
+    evidence: String,
+    records: u64,
+    bytes: Bytes,
+) -> Ingested {
+    if let Some(format) = format {
+        note_no_session(format, &mut sink);
+    }
     let (mut sessions, diagnostics, raw) = sink.into_parts();
-    name_format(&mut sessions, format);
-    Ingested { format: Some(format), evidence, sessions, diagnostics, raw, records, bytes: counts }
+    if let Some(format) = format {
+        name_format(&mut sessions, format);
+    }
+    Ingested { format, evidence, sessions, diagnostics, raw, records, bytes }
+}
 }
 
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.

@@ -78,6 +78,12 @@ fn file_tools() {
         ("read", json!({"filePath": "/w/a.rs"}), Read, "r a.rs"),
         ("edit", json!({"filePath": "/w/a.rs", "oldString": "a", "newString": "b"}), Write, "e a.rs"),
         ("view", json!({"file_path": "a.go", "offset": 0}), Read, "r a.go"),
+        // Cursor's editor
+        ("read_file_v2", json!({"path": "/w/a.rs"}), Read, "r a.rs"),
+        ("edit_file_v2", json!({"relativeWorkspacePath": "a.rs"}), Write, "e a.rs"),
+        ("list_dir_v2", json!({"targetDirectory": "src"}), Search, ""),
+        ("glob_file_search", json!({"glob_pattern": "*.rs"}), Search, ""),
+        ("ripgrep_raw_search", json!({"pattern": "fn", "path": "src"}), Search, ""),
         ("multiedit", json!({"file_path": "a.go", "edits": []}), Write, "e a.go"),
         ("list", json!({"path": "src"}), Search, ""),
         // Gemini, Qwen

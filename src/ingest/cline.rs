@@ -80,7 +80,9 @@ fn sniff_sidecar(value: &Value) -> Option<&'static str> {
 }
 
 fn read_sidecar(records: Vec<Record>, _: &str, out: &mut Sink) {
-    out.raw.messages += records.len() as u64;
+    for _ in records {
+        out.raw.messages += 1;
+    }
     out.part_of_log(
         "Cline's list of tasks, or what it notes beside one: name the directory of the task to read its conversation",
     );
@@ -119,7 +121,7 @@ fn read_tree(pieces: Vec<Piece>, name: &str, out: &mut Sink) {
         let file = piece.path.rsplit('/').next().unwrap_or_default();
         if file == FILES[0] {
             let directory = piece.path.rsplit('/').nth(1).filter(|directory| !directory.is_empty());
-            task = directory.unwrap_or(name).to_owned();
+            directory.unwrap_or(name).clone_into(&mut task);
             history = piece.records;
         } else if file == FILES[1] {
             shown = piece.records;

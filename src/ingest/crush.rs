@@ -3,6 +3,8 @@
 //! A compaction is a message with the summary, named by its session or marked as such; the context begins anew with it. Sessions with
 //! a parent are the work of a sub-agent. Usage is only told for whole sessions and not read.
 
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +22,9 @@ use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Refusal, Role, ToolCall, ToolResult};
+
+#[cfg(feature = "sqlite")]
+pub(super) use database::SHAPE as DATABASE;
 
 /// Dumps.
 pub(super) static SHAPE: Shape = Shape::new(Format::Crush, sniff, read);

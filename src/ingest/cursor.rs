@@ -3,6 +3,8 @@
 //! Transcripts give calls no ids, and often leave out results; a result belongs to the oldest call without one. What the user typed
 //! stands between `user_query` tags, with what the editor attached around it.
 
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(test)]
 mod tests;
 
@@ -20,6 +22,9 @@ use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
+
+#[cfg(feature = "sqlite")]
+pub(super) use database::SHAPE as DATABASE;
 
 /// Transcripts of the agent.
 pub(super) static SHAPE: Shape = Shape::new(Format::Cursor, sniff, read);

@@ -194,19 +194,17 @@ fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
 
 /// Why no format fits: a code and a text that says what to do. `prose` are lines of a text with next to no JSON in it.
 pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize) -> (&'static str, String) {
-    const READS: &str =
-        "this program reads logs of claude-code, codex, pi, openai-chat, anthropic-messages and canonical";
+    const READS: &str = "`compactor inspect --help` lists the formats that are read";
     let bytes = bytes.unwrap_or(b"{");
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }
-    let packed: [(&[u8], &str); 6] = [
+    let packed: [(&[u8], &str); 5] = [
         (b"\x1f\x8b", "gzip-compressed; unpack it with gunzip"),
         (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it with unzstd"),
         (b"PK\x03\x04", "a zip archive; unpack it"),
         (b"\xff\xfe", "UTF-16 text; convert it to UTF-8"),
         (b"\xfe\xff", "UTF-16 text; convert it to UTF-8"),
-        (b"SQLite format 3", "an SQLite database; export the session as JSON lines"),
     ];
     if let Some((_, what)) = packed.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return ("not-a-log", format!("the file is {what} first"));
@@ -238,11 +236,7 @@ pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize
 /// Formats that are recognised only to be named.
 fn look_alike(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
-    if value.get("info").is_some() && has("messages") {
-        return Some("an OpenCode export");
-    }
-    if has("say") || has("ask") {
-        return Some("Cline or Roo interface messages (give api_conversation_history.json instead)");
-    }
-    None
+    // The chat of VS Code keeps a first state and changes to it.
+    let patch = value.get("kind").is_some_and(Value::is_number) && (has("v") || has("k"));
+    patch.then_some("a chat session of VS Code (a list of changes, not of messages)")
 }

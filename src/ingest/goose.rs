@@ -7,6 +7,8 @@
 //! reply that goes on from it, and a copy of the user's last request. Those are set aside together; the copy tells that the
 //! request was kept.
 
+#[cfg(feature = "sqlite")]
+mod database;
 #[cfg(test)]
 mod tests;
 
@@ -25,7 +27,10 @@ use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolCall, ToolResult};
+use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCall, ToolResult};
+
+#[cfg(feature = "sqlite")]
+pub(super) use database::SHAPE as DATABASE;
 
 /// Session files and exports.
 pub(super) static SHAPE: Shape = Shape::new(Format::Goose, sniff, read);
@@ -68,6 +73,10 @@ pub(super) fn session(header: &Value, messages: Vec<Value>, name: &str, out: &mu
     reader.header(header);
     if let Some(id) = text(header, "id").filter(|id| !id.is_empty()) {
         id.clone_into(&mut reader.draft.id);
+    }
+    if text(header, "session_type") == Some("sub_agent") {
+        let name = ["name", "description"].iter().find_map(|key| text(header, key)).unwrap_or("sub_agent");
+        reader.draft.origin = Origin::Sidechain(name.to_owned());
     }
     for (line, message) in (1u32..).zip(messages) {
         reader.message(message, line, out);
@@ -116,13 +125,15 @@ impl Reader {
         let mut parts = Vec::new();
         match take(&mut message, "content") {
             Value::Array(list) => {
-                list.into_iter().for_each(|block| push_block(block, role, &mut parts, line, out))
+                for block in list {
+                    push_block(block, role, &mut parts, line, out);
+                }
             }
             Value::String(text) => push_text(text, role, &mut parts),
             _ => {}
         }
         if hidden && !parts.is_empty() {
-            self.added(role, parts, line, out);
+            self.added(role, &parts, line, out);
             return;
         }
         self.compacting = false;
@@ -133,7 +144,7 @@ impl Reader {
     }
 
     /// A message that a compaction added.
-    fn added(&mut self, role: Role, parts: Vec<Part>, line: u32, out: &mut Sink) {
+    fn added(&mut self, role: Role, parts: &[Part], line: u32, out: &mut Sink) {
         let texts = parts.iter().filter_map(|part| match part {
             Part::Text(text) => Some(text.text.as_str()),
             _ => None,

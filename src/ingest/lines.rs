@@ -47,6 +47,16 @@ pub struct Bytes {
 }
 
 impl Bytes {
+    /// All of a file was read as one thing.
+    pub(super) fn read(size: usize) -> Self {
+        Self { read: size as u64, ..Self::default() }
+    }
+
+    /// All of a file was left out.
+    pub(super) fn skipped(size: usize) -> Self {
+        Self { skipped: size as u64, ..Self::default() }
+    }
+
     /// Adds those of another file or piece.
     pub fn add(&mut self, other: Self) {
         self.read += other.read;

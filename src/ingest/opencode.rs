@@ -7,6 +7,8 @@
 //!
 //! What a message means is in [`session`].
 
+#[cfg(feature = "sqlite")]
+mod database;
 mod session;
 #[cfg(test)]
 mod tests;
@@ -24,6 +26,9 @@ use super::shapes::{Piece, Shape, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use session::Told;
+
+#[cfg(feature = "sqlite")]
+pub(super) use database::SHAPE as DATABASE;
 
 /// Exports.
 pub(super) static EXPORT: Shape = Shape::new(Format::Opencode, sniff, read);

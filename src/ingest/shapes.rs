@@ -80,6 +80,18 @@ pub(super) struct TreeShape {
     pub(super) read: fn(Vec<Piece>, &str, &mut Sink),
 }
 
+/// Logs kept in an SQLite database.
+#[cfg(feature = "sqlite")]
+#[derive(Debug)]
+pub(super) struct DatabaseShape {
+    /// The format it belongs to.
+    pub(super) format: Format,
+    /// The tables that must be there, or columns of them as `table.column`.
+    pub(super) tables: &'static [&'static str],
+    /// Reads all logs of the database.
+    pub(super) read: fn(&rusqlite::Connection, &str, &mut Sink) -> rusqlite::Result<()>,
+}
+
 /// One file of a log that lies in several.
 #[derive(Debug)]
 pub(super) struct Piece {
@@ -158,6 +170,11 @@ pub(super) static TEXTS: &[&TextShape] = &[];
 
 /// Shapes of logs in several files.
 pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE, &openhands::TREE, &grok::TREE];
+
+/// Shapes of databases.
+#[cfg(feature = "sqlite")]
+pub(super) static DATABASES: &[&DatabaseShape] =
+    &[&opencode::DATABASE, &goose::DATABASE, &crush::DATABASE, &cursor::DATABASE];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {

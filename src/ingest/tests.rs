@@ -246,15 +246,11 @@ fn what_is_no_log_says_what_it_is() {
     let cases: &[(&[u8], &str, &str)] = &[
         (b"", "empty-file", "the file is empty; nothing to replay"),
         (b"\x1f\x8b\x08junk", "not-a-log", "the file is gzip-compressed; unpack it with gunzip first"),
-        (b"\x00\xff\xfe\x01", "not-a-log", "no line of the file is JSON; this program reads"),
-        (
-            b"{\"a\":1,\"b\":2}",
-            "unknown-format",
-            "no known log format (fields of line 1: a, b); this program",
-        ),
-        (b"\"x\"\n7", "unknown-format", "no known log format (line 1 is no JSON object); this program"),
-        (b"{}", "unknown-format", "no known log format (line 1 is an object without fields); this program"),
-        (b"{\"trajectory\":[]}", "unknown-format", "this looks like a SWE-agent trajectory"),
+        (b"\x00\xff\xfe\x01", "not-a-log", "no line of the file is JSON; `compactor inspect"),
+        (b"{\"a\":1,\"b\":2}", "unknown-format", "no known log format (fields of line 1: a, b); `compactor"),
+        (b"\"x\"\n7", "unknown-format", "no known log format (line 1 is no JSON object); `compactor"),
+        (b"{}", "unknown-format", "no known log format (line 1 is an object without fields); `compactor"),
+        (b"{\"kind\":0,\"v\":{}}", "unknown-format", "this looks like a chat session of VS Code"),
         (b"{\"type\":\"summary\",\"summary\":\"t\",\"leafUuid\":\"x\"}", "no-session", "a claude-code file"),
     ];
     for (bytes, code, text) in cases {
