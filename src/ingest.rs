@@ -272,7 +272,6 @@ fn concluded(
     }
     Ingested { format, evidence, sessions, diagnostics, raw, records, bytes }
 }
-}
 
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.
 const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];

@@ -53,10 +53,10 @@ mod open {
     use std::fs;
     use std::path::{Path, PathBuf};
 
+    use crate::ingest::value::{Map, Value};
     use rusqlite::config::DbConfig;
     use rusqlite::types::ValueRef;
     use rusqlite::{Connection, OpenFlags, Params};
-    use crate::ingest::value::{Map, Value};
 
     use crate::diagnostic::Severity;
     use crate::ingest::shapes::{self, DatabaseShape};
@@ -227,9 +227,7 @@ mod open {
                 Ok(Some(row)) => {
                     let value =
                         |(at, name): (usize, &String)| Some((name.clone(), value(row.get_ref(at).ok()?)));
-                    found.push(Value::Object(
-                        names.iter().enumerate().filter_map(value).collect::<Map>(),
-                    ));
+                    found.push(Value::Object(names.iter().enumerate().filter_map(value).collect::<Map>()));
                 }
                 Ok(None) => return Ok(found),
                 Err(error) => {
