@@ -35,6 +35,7 @@
 //! outcome::judge(&str, default) -> (Outcome, Option<i32>)  head of the text only
 //! ```
 
+mod aider;
 mod amp;
 mod blocks;
 pub mod canonical;
@@ -55,11 +56,15 @@ mod pi;
 mod say;
 mod shapes;
 mod sink;
+mod specstory;
+mod sven;
 
 #[cfg(test)]
 mod sketch;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod toy;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
@@ -180,9 +185,13 @@ fn finished(mut sink: Sink, format: Option<Format>, evidence: String, records: u
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.
 const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
 
+/// Endings that logs have.
+const ENDINGS: [&str; 7] = [".jsonl", ".json", ".ndjson", ".traj", ".md", ".yaml", ".yml"];
+
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let stem = file.strip_suffix(".jsonl").or_else(|| file.strip_suffix(".json")).unwrap_or(file);
+    let plain = [".gz", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    let stem = ENDINGS.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
     if stem.is_empty() { name } else { stem }
 }

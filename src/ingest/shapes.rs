@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
-use super::{amp, canonical, claude_code, codex, continue_ide, entire, kiro, pi};
+use super::{aider, amp, canonical, claude_code, codex, continue_ide, entire, kiro, pi, specstory, sven};
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
 #[derive(Debug)]
@@ -91,6 +91,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &claude_code::SHAPE,
     &amp::SHAPE,
     &entire::SHAPE,
+    &sven::SHAPE,
     &kiro::SHAPE,
     &kiro::LINES,
     &kiro::EDITOR,
@@ -100,10 +101,13 @@ pub(super) static SHAPES: &[&Shape] = &[
 ];
 
 /// Shapes of texts.
-pub(super) static TEXTS: &[&TextShape] = &[];
+pub(super) static TEXTS: &[&TextShape] = &[&specstory::SHAPE, &sven::YAML, &sven::MARKDOWN, &aider::SHAPE];
 
 /// Shapes of logs in several files.
-pub(super) static TREES: &[&TreeShape] = &[];
+pub(super) static TREES: &[&TreeShape] = &[
+    #[cfg(test)]
+    &super::toy::SHAPE,
+];
 
 /// The first shape that recognises a text, and by what.
 pub(super) fn recognise_text(text: &str) -> Option<(&'static TextShape, &'static str)> {
