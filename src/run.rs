@@ -10,9 +10,9 @@ pub mod show;
 mod spells;
 
 use crate::diagnostic::Severity;
-use crate::discover::{Discovered, Source, read};
+use crate::discover::{Discovered, Log, Source, Unread, read_log};
 use crate::facts::FactSet;
-use crate::ingest::{Ingested, ingest};
+use crate::ingest::Ingested;
 use crate::models::{DEFAULT_WINDOW, window_of};
 use crate::profile::Profile;
 use crate::replay::events::events;
@@ -213,13 +213,12 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
         };
         FileOutcome { ingested: None, problems: vec![problem], sessions: Vec::new() }
     };
-    let bytes = match read(source) {
-        Ok(bytes) => bytes,
-        Err(reason) => return lost("unreadable", reason),
+    let Log { ingested, raw, hash, bytes } = match read_log(source) {
+        Ok(log) => log,
+        Err(Unread::Unreadable(reason)) => return lost("unreadable", reason),
+        Err(failed @ Unread::Failed) => return lost("internal-error", failed.to_string()),
     };
-    let Ok(ingested) = catch_unwind(AssertUnwindSafe(|| ingest(&bytes, &source.label))) else {
-        return lost("internal-error", "the reader failed on this file; please report it".to_owned());
-    };
+    drop(raw);
     let problems: Vec<Problem> = ingested
         .diagnostics
         .iter()
@@ -231,12 +230,7 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
             text: diagnostic.text.clone(),
         })
         .collect();
-    let facts = FileFacts {
-        hash: blake3::hash(&bytes).into(),
-        bytes: bytes.len() as u64,
-        lost: problems.iter().any(|problem| problem.severity == "lost"),
-    };
-    drop(bytes);
+    let facts = FileFacts { hash, bytes, lost: problems.iter().any(|problem| problem.severity == "lost") };
     let format = ingested.format.map_or("", crate::ingest::Format::name);
     let Ingested { sessions, .. } = ingested;
     let sessions: Vec<SessionOutcome> = sessions
