@@ -6,7 +6,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
-use compactor::discover::{Discovered, discover, read};
+use compactor::discover::{Contents, Discovered, discover, read};
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
 use compactor::replay::{Asked, Mode, ScheduleMode};
@@ -86,7 +86,7 @@ fn clock() -> Instant {
 fn floor(found: &Discovered, tokenizer: Option<Tokenizer>) -> u64 {
     let mut total = 0;
     for source in &found.sources {
-        let Ok(bytes) = read(source) else { continue };
+        let Ok(Contents { bytes, .. }) = read(source) else { continue };
         for session in ingest(&bytes, &source.label).sessions {
             total += tokenizer.map_or(1, |tokenizer| TokenIndex::new(&session, tokenizer).total());
         }

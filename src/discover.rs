@@ -1,108 +1,284 @@
 //! Finds input files and reads them: with the result writer, and what opens databases, the only place that touches the disk.
 //!
-//! Inputs are files, directories (searched to the bottom, hidden entries included: agents keep their logs there), glob
-//! patterns the shell left alone, and `-` for standard input. Nothing is skipped silently: what cannot be used is a
-//! problem with its cause and what to do. The order is that of the inputs, sorted by path inside each.
+//! Inputs are files, directories (searched to the bottom), glob patterns the shell left alone, `-` for standard input, and lists
+//! of these in files. In directories nothing is left out for where it lies: hidden ones are searched, since agents keep their logs
+//! there, and `.git` and `node_modules` like any other; which names are taken is told in [`names`]. Nothing is skipped silently:
+//! what cannot be used is a problem with its cause and what to do. A file that is reached twice, through links or under two names,
+//! is read once. The order is that of the inputs, sorted by path inside each.
+//!
+//! Archives ([`packed`]) are read like what is in them. Files in a directory that form one log together are one source, whose label
+//! is the path of the file that stands for it. [`log`] reads a source and finds its sessions, whichever it is; [`homes`] knows
+//! where the agents keep their logs.
 
-use std::collections::BTreeSet;
+pub mod homes;
+mod log;
+mod names;
+mod packed;
+
+#[cfg(test)]
+mod tests;
+
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, IsTerminal, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use globset::{GlobBuilder, GlobMatcher};
+use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
+
+use crate::ingest::{Tree, group};
+pub use log::{Log, Unread, is_database, read_log};
+pub use packed::unpacked_name;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
 
-/// One file to read.
+/// One log to read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Source {
     /// Path as shown to the user.
     pub label: String,
-    /// Path to read; `-` is standard input.
+    /// Path to read; `-` is standard input. Of several files the one that stands for them.
     pub path: PathBuf,
     /// Size in bytes when it was found; 0 for standard input.
     pub bytes: u64,
+    /// All its files, in the order in which they are read: one, save where `tree` is given.
+    pub files: Vec<PathBuf>,
+    /// How the log lies in its files, where it lies in several.
+    pub tree: Option<Tree>,
 }
 
 /// What the inputs came to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Discovered {
-    /// Files to read, each once.
+    /// Logs to read, each once.
     pub sources: Vec<Source>,
     /// Inputs that could not be used: path, and cause with what to do.
     pub problems: Vec<(String, String)>,
 }
 
+/// What was read of a file.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Contents {
+    /// The bytes, unpacked.
+    pub bytes: Vec<u8>,
+    /// Why they are not all, where an archive is damaged.
+    pub damage: Option<String>,
+}
+
 /// Resolves the inputs to files.
 pub fn discover(inputs: &[PathBuf]) -> Discovered {
+    discover_listed(inputs, None)
+}
+
+/// The same, with more inputs in a list: one on a line, or each followed by a NUL byte. `-` reads the list from standard input.
+pub fn discover_listed(inputs: &[PathBuf], list: Option<&Path>) -> Discovered {
     let mut search = Search::default();
     for input in inputs {
         search.input(input);
     }
+    if let Some(list) = list {
+        search.list(list);
+    }
     search.found
 }
 
-/// Reads one source to the end.
-#[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
-pub fn read(source: &Source) -> Result<Vec<u8>, String> {
-    let read = if is_stdin(&source.path) {
-        let mut bytes = Vec::new();
-        io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-    } else {
-        fs::read(&source.path)
-    };
-    read.map_err(|error| explain(&error))
+/// Reads one source to the end. Of a source of several files it is the one that stands for them.
+pub fn read(source: &Source) -> Result<Contents, String> {
+    read_to_end(open(source)?, source.bytes)
 }
 
-/// Opens one source to be read from its beginning, as often as it is called. Standard input can be read once.
-#[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
-pub fn open(source: &Source) -> Result<Box<dyn Read>, String> {
-    if is_stdin(&source.path) {
-        return Ok(Box::new(io::stdin().lock()));
+/// Every file of a source: its path with `/` between directories, and what was read of it.
+pub fn read_all(source: &Source) -> Result<Vec<(String, Contents)>, String> {
+    let mut all = Vec::with_capacity(source.files.len());
+    for path in &source.files {
+        let contents = open_path(path).and_then(|reader| read_to_end(reader, 0));
+        let contents = contents.map_err(|cause| format!("{}: {cause}", path.display()))?;
+        all.push((slashed(path), contents));
     }
-    let file = fs::File::open(&source.path).map_err(|error| explain(&error))?;
-    Ok(Box::new(file))
+    Ok(all)
+}
+
+/// Opens a source for reading from its beginning; archives are unpacked on the way. Damage to an archive is an error of kind
+/// `InvalidData` behind the last bytes that can be read.
+pub fn open(source: &Source) -> Result<Box<dyn Read>, String> {
+    open_path(&source.path)
+}
+
+#[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
+fn file(path: &Path) -> io::Result<fs::File> {
+    fs::File::open(path)
+}
+
+fn open_path(path: &Path) -> Result<Box<dyn Read>, String> {
+    if is_stdin(path) {
+        if io::stdin().is_terminal() {
+            return Err("standard input is the terminal; pipe a log into it".to_owned());
+        }
+        return packed::unpack(Box::new(io::stdin()), "");
+    }
+    let mut file = file(path).map_err(|error| explain(&error))?;
+    let head = packed::peek(&mut file).map_err(|error| explain(&error))?;
+    let name = path.to_string_lossy();
+    file.rewind().map_err(|error| explain(&error))?;
+    packed::open(head, Box::new(file), &name)
+}
+
+fn read_to_end(mut reader: Box<dyn Read>, expected: u64) -> Result<Contents, String> {
+    let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
+    match reader.read_to_end(&mut bytes) {
+        Ok(_) => Ok(Contents { bytes, damage: None }),
+        Err(error) if error.kind() == io::ErrorKind::InvalidData && !bytes.is_empty() => {
+            Ok(Contents { bytes, damage: Some(error.to_string()) })
+        }
+        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string()),
+        Err(error) => Err(explain(&error)),
+    }
 }
 
 fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == STDIN
 }
 
+/// The path with `/` between directories.
+fn slashed(path: &Path) -> String {
+    let path = path.to_string_lossy();
+    if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
+}
+
+/// What makes two paths one file.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Identity {
+    /// Device and number of a file.
+    #[cfg(unix)]
+    Numbers(u64, u64),
+    /// The path without links, where files have no numbers, and that of standard input.
+    Path(PathBuf),
+}
+
+#[cfg(unix)]
+fn identity(_: &Path, metadata: &fs::Metadata) -> Identity {
+    use std::os::unix::fs::MetadataExt;
+    Identity::Numbers(metadata.dev(), metadata.ino())
+}
+
+#[cfg(not(unix))]
+fn identity(path: &Path, _: &fs::Metadata) -> Identity {
+    Identity::Path(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
+}
+
+/// A file that can be read.
+struct Found {
+    path: PathBuf,
+    bytes: u64,
+}
+
+impl Found {
+    fn source(self) -> Source {
+        Source {
+            label: self.path.display().to_string(),
+            files: vec![self.path.clone()],
+            path: self.path,
+            bytes: self.bytes,
+            tree: None,
+        }
+    }
+}
+
 /// The files found so far.
 #[derive(Debug, Default)]
 struct Search {
     found: Discovered,
-    seen: BTreeSet<PathBuf>,
+    seen: FxHashSet<Identity>,
 }
 
 impl Search {
     fn input(&mut self, input: &Path) {
         if is_stdin(input) {
-            if self.seen.insert(input.to_owned()) {
-                let source = Source { label: "<stdin>".to_owned(), path: input.to_owned(), bytes: 0 };
-                self.found.sources.push(source);
+            if self.seen.insert(Identity::Path(input.to_owned())) {
+                let path = input.to_owned();
+                let source = Found { path, bytes: 0 }.source();
+                self.found.sources.push(Source { label: "<stdin>".to_owned(), ..source });
             }
             return;
         }
         match fs::metadata(input) {
             Ok(metadata) if metadata.is_dir() => self.directory(input),
-            Ok(metadata) => self.file(input, &metadata),
+            Ok(metadata) => {
+                let file = self.file(input, &metadata).map(Found::source);
+                self.found.sources.extend(file);
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound && is_pattern(input) => self.pattern(input),
-            Err(error) => self.problem(input, explain(&error)),
+            Err(error) => self.problem(input, missing(input, &error)),
+        }
+    }
+
+    /// The inputs that a list names.
+    fn list(&mut self, list: &Path) {
+        let named = Path::new("--files-from").join(list);
+        let taken = is_stdin(list) && self.seen.contains(&Identity::Path(list.to_owned()));
+        if taken {
+            return self.problem(&named, "standard input cannot be a log and a list; put one into a file");
+        }
+        let read = open_path(list).and_then(|reader| read_to_end(reader, 0));
+        let bytes = match read {
+            Ok(contents) => contents.bytes,
+            Err(cause) => return self.problem(list, cause),
+        };
+        let end = if bytes.contains(&0) { 0 } else { b'\n' };
+        let mut empty = true;
+        for line in bytes.split(|byte| *byte == end) {
+            let line = if end == 0 { line } else { line.strip_suffix(b"\r").unwrap_or(line) };
+            if line.is_empty() {
+                continue;
+            }
+            empty = false;
+            let path = path_of(line);
+            if is_stdin(&path) && is_stdin(list) {
+                self.problem(&named, "standard input cannot be a log and a list; put one into a file");
+            } else {
+                self.input(&path);
+            }
+        }
+        if empty {
+            self.problem(list, "no path in this list; write one on each line");
         }
     }
 
     fn directory(&mut self, root: &Path) {
-        let before = self.found.sources.len() + self.found.problems.len();
-        let matched = self.walk(root, is_log_name);
-        if matched == 0 && before == self.found.sources.len() + self.found.problems.len() {
-            self.problem(
-                root,
-                "no .jsonl or .json file in this directory; name a directory of logs, or the files",
+        let before = self.found.problems.len();
+        let (files, matched) = self.walk(root, names::is_log);
+        if matched == 0 && before == self.found.problems.len() {
+            let cause = format!(
+                "no log in this directory (looked for {}); name a directory of logs, or the files",
+                names::TAKEN
             );
+            return self.problem(root, cause);
         }
+        self.gather(files);
+    }
+
+    /// Takes files of a directory: those of one log as one source, in the place of the first of them.
+    fn gather(&mut self, files: Vec<Found>) {
+        let paths: Vec<String> = files.iter().map(|file| slashed(&file.path)).collect();
+        let groups = group(&paths.iter().map(String::as_str).collect::<Vec<_>>());
+        let mut files: Vec<Option<Found>> = files.into_iter().map(Some).collect();
+        let mut sources: Vec<(usize, Source)> = Vec::with_capacity(files.len());
+        for (tree, members) in groups {
+            let first = members.iter().min().copied().unwrap_or_default();
+            let mut members = members.into_iter().filter_map(|at| files.get_mut(at)?.take());
+            let Some(mut source) = members.next().map(Found::source) else { continue };
+            for member in members {
+                source.bytes += member.bytes;
+                source.files.push(member.path);
+            }
+            source.tree = Some(tree);
+            sources.push((first, source));
+        }
+        let alone = files.into_iter().enumerate();
+        sources.extend(alone.filter_map(|(at, file)| Some((at, file?.source()))));
+        sources.sort_by_key(|(at, _)| *at);
+        self.found.sources.extend(sources.into_iter().map(|(_, source)| source));
     }
 
     fn pattern(&mut self, pattern: &Path) {
@@ -111,29 +287,32 @@ impl Search {
             Err(error) => return self.problem(pattern, format!("not a valid pattern: {error}; quote it")),
         };
         let before = self.found.problems.len();
-        let matched = self.walk(&base, |path| matcher.is_match(path.strip_prefix(".").unwrap_or(path)));
+        let wanted = |path: &Path| matcher.is_match(path.strip_prefix(".").unwrap_or(path));
+        let (files, matched) = self.walk(&base, wanted);
         if matched == 0 && before == self.found.problems.len() {
             self.problem(pattern, "no file matches this pattern; check its spelling");
         }
+        self.found.sources.extend(files.into_iter().map(Found::source));
     }
 
-    /// Takes all files under `root` that are wanted; how many there were, known ones included.
-    fn walk(&mut self, root: &Path, wanted: impl Fn(&Path) -> bool) -> usize {
-        let mut matched = 0;
+    /// All files under `root` that are wanted and new; how many there were, known ones included.
+    fn walk(&mut self, root: &Path, wanted: impl Fn(&Path) -> bool) -> (Vec<Found>, usize) {
+        let (mut files, mut matched) = (Vec::new(), 0);
         for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
             match entry {
-                Ok(entry) if entry.file_type().is_dir() || !wanted(entry.path()) => {}
+                Ok(entry) if entry.file_type().is_dir() => {}
+                Ok(entry) if !wanted(entry.path()) => {}
                 Ok(entry) => {
                     matched += 1;
                     match entry.metadata() {
-                        Ok(metadata) => self.file(entry.path(), &metadata),
+                        Ok(metadata) => files.extend(self.file(entry.path(), &metadata)),
                         Err(error) => self.walk_problem(root, &error),
                     }
                 }
                 Err(error) => self.walk_problem(root, &error),
             }
         }
-        matched
+        (files, matched)
     }
 
     fn walk_problem(&mut self, root: &Path, error: &walkdir::Error) {
@@ -141,33 +320,59 @@ impl Search {
         let cause = if error.loop_ancestor().is_some() {
             "a symbolic link that leads back to a directory above it; not followed".to_owned()
         } else {
-            error.io_error().map_or_else(|| error.to_string(), explain)
+            error.io_error().map_or_else(|| error.to_string(), |error| missing(path, error))
         };
         self.problem(path, cause);
     }
 
+    /// A file, if it can be read and was not found before.
     #[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
-    fn file(&mut self, path: &Path, metadata: &fs::Metadata) {
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata) -> Option<Found> {
         if !metadata.is_file() {
             let cause = "a pipe, socket or device, not a file; pipe it to standard input and give `-`";
-            return self.problem(path, cause);
+            self.problem(path, cause);
+            return None;
         }
-        let identity = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-        if !self.seen.insert(identity) {
-            return;
+        if !self.seen.insert(identity(path, metadata)) {
+            return None;
         }
         match fs::File::open(path) {
-            Ok(_) => self.found.sources.push(Source {
-                label: path.display().to_string(),
-                path: path.to_owned(),
-                bytes: metadata.len(),
-            }),
-            Err(error) => self.problem(path, explain(&error)),
+            Ok(_) => Some(Found { path: path.to_owned(), bytes: metadata.len() }),
+            Err(error) => {
+                self.problem(path, explain(&error));
+                None
+            }
         }
     }
 
     fn problem(&mut self, path: &Path, cause: impl Into<String>) {
         self.found.problems.push((path.display().to_string(), cause.into()));
+    }
+}
+
+/// The path that these bytes of a list are.
+#[cfg(unix)]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    use std::os::unix::ffi::OsStrExt;
+    PathBuf::from(std::ffi::OsStr::from_bytes(bytes))
+}
+
+/// The path that these bytes of a list are.
+#[cfg(not(unix))]
+fn path_of(bytes: &[u8]) -> PathBuf {
+    PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// Why a path leads nowhere: of a link that is there, its target is not.
+fn missing(path: &Path, error: &io::Error) -> String {
+    match fs::read_link(path) {
+        Ok(target) if error.kind() == io::ErrorKind::NotFound => {
+            format!("a link to {}, which is not there; restore it, or remove the link", target.display())
+        }
+        Ok(_) if !matches!(error.kind(), io::ErrorKind::PermissionDenied) => {
+            format!("a link that leads to no file ({error}); remove the link, or name the file")
+        }
+        _ => explain(error),
     }
 }
 
@@ -179,13 +384,6 @@ fn explain(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "is a directory; name its files".to_owned(),
         _ => format!("cannot be read: {error}"),
     }
-}
-
-/// Names taken in directories: `.jsonl`, `.json` and `.traj`, without the label files that lie beside fixtures.
-fn is_log_name(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let extension = Path::new(&name).extension().unwrap_or_default();
-    ["jsonl", "json", "traj"].iter().any(|known| extension == *known) && !name.ends_with(".labels.json")
 }
 
 fn is_pattern(path: &Path) -> bool {
@@ -200,108 +398,4 @@ fn matcher(pattern: &Path) -> Result<(PathBuf, GlobMatcher), globset::Error> {
     let matcher = GlobBuilder::new(&text).literal_separator(true).build()?.compile_matcher();
     let base = if base.as_os_str().is_empty() { PathBuf::from(".") } else { base };
     Ok((base, matcher))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Makes the files, resolves the inputs (relative to the directory) and compares labels and problems.
-    #[expect(clippy::disallowed_methods, reason = "a test makes its inputs")]
-    fn check(files: &[&str], inputs: &[&str], found: &[&str], problems: &[(&str, &str)]) {
-        let root = tempfile::tempdir().unwrap();
-        for file in files {
-            let path = root.path().join(file);
-            fs::create_dir_all(path.parent().unwrap()).unwrap();
-            fs::write(&path, "{}").unwrap();
-        }
-        let inputs: Vec<PathBuf> = inputs.iter().map(|input| root.path().join(input)).collect();
-        let discovered = discover(&inputs);
-        let short = |label: &str| {
-            let prefix = format!("{}/", root.path().display());
-            label.strip_prefix(&prefix).unwrap_or(label).to_owned()
-        };
-        let labels: Vec<String> = discovered.sources.iter().map(|source| short(&source.label)).collect();
-        assert_eq!(labels, found);
-        let shown: Vec<(String, &str)> =
-            discovered.problems.iter().map(|(path, cause)| (short(path), cause.as_str())).collect();
-        let shown: Vec<(&str, &str)> = shown.iter().map(|(path, cause)| (path.as_str(), *cause)).collect();
-        assert_eq!(shown, problems);
-        for source in &discovered.sources {
-            assert_eq!(read(source), Ok(b"{}".to_vec()));
-            assert_eq!(source.bytes, 2);
-        }
-    }
-
-    #[test]
-    fn files_and_directories() {
-        let files = [
-            "b.jsonl",
-            "a.json",
-            "a.labels.json",
-            "notes.txt",
-            ".hidden/c.JSONL",
-            "sub/deep/d.jsonl",
-            "e.jsonl.bak",
-        ];
-        check(&files, &["."], &["./.hidden/c.JSONL", "./a.json", "./b.jsonl", "./sub/deep/d.jsonl"], &[]);
-        // Named files are taken whatever they are called, each once.
-        check(
-            &files,
-            &["notes.txt", "sub", "sub/deep/d.jsonl", "./sub/../notes.txt"],
-            &["notes.txt", "sub/deep/d.jsonl"],
-            &[],
-        );
-    }
-
-    #[test]
-    fn patterns() {
-        let files = ["a/x1.jsonl", "a/x2.jsonl", "a/b/x3.jsonl", "a/y.txt"];
-        check(&files, &["a/x*.jsonl"], &["a/x1.jsonl", "a/x2.jsonl"], &[]);
-        check(&files, &["a/**/*.jsonl"], &["a/b/x3.jsonl", "a/x1.jsonl", "a/x2.jsonl"], &[]);
-        check(&files, &["a/{y,z}.txt"], &["a/y.txt"], &[]);
-        check(&files, &["a/q*"], &[], &[("a/q*", "no file matches this pattern; check its spelling")]);
-        // A file whose name looks like a pattern is that file.
-        check(&["[x].jsonl", "x.jsonl"], &["[x].jsonl"], &["[x].jsonl"], &[]);
-    }
-
-    #[test]
-    fn what_cannot_be_used_is_a_problem() {
-        check(
-            &["d/readme.md", "ok.jsonl"],
-            &["gone.jsonl", "d", "ok.jsonl"],
-            &["ok.jsonl"],
-            &[
-                ("gone.jsonl", "no such file or directory; check the path"),
-                ("d", "no .jsonl or .json file in this directory; name a directory of logs, or the files"),
-            ],
-        );
-    }
-
-    #[cfg(unix)]
-    #[test]
-    fn links_are_followed_once_and_pipes_refused() {
-        let root = tempfile::tempdir().unwrap();
-        let at = |name: &str| root.path().join(name);
-        std::os::unix::fs::symlink(root.path(), at("loop")).unwrap();
-        let socket = std::os::unix::net::UnixListener::bind(at("s.jsonl")).unwrap();
-        let found = discover(&[root.path().to_owned()]);
-        drop(socket);
-        assert_eq!(found.sources, []);
-        let causes: Vec<&str> = found.problems.iter().map(|(_, cause)| cause.as_str()).collect();
-        assert_eq!(
-            causes,
-            [
-                "a symbolic link that leads back to a directory above it; not followed",
-                "a pipe, socket or device, not a file; pipe it to standard input and give `-`",
-            ]
-        );
-    }
-
-    #[test]
-    fn standard_input_is_a_source_once() {
-        let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
-        assert_eq!(found.sources.len(), 1);
-        assert_eq!(found.sources[0].label, "<stdin>");
-    }
 }

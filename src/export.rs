@@ -17,6 +17,7 @@ pub mod same;
 pub(crate) mod tests;
 
 use crate::context::{Context, Entry};
+use crate::discover::unpacked_name;
 use crate::ingest::{Format, Ingested};
 use crate::profile::Profile;
 use crate::replay::pruning::Stretch;
@@ -437,12 +438,14 @@ fn session(
 /// File name of a path or label; `stdin.jsonl` for standard input.
 pub fn file_name(label: &str) -> String {
     let name = label.rsplit(['/', '\\']).next().unwrap_or(label);
+    let name = unpacked_name(name);
     if name == "<stdin>" { "stdin.jsonl".to_owned() } else { name.to_owned() }
 }
 
 /// The same without the extension of a log.
 pub fn stem(label: &str) -> String {
     let name = file_name(label);
-    let stem = [".canonical.jsonl", ".jsonl", ".json"].iter().find_map(|end| name.strip_suffix(end));
+    let endings = [".canonical.jsonl", ".jsonl", ".json", ".ndjson", ".traj", ".md", ".yaml", ".yml"];
+    let stem = endings.iter().find_map(|end| name.strip_suffix(end));
     stem.filter(|stem| !stem.is_empty()).map_or(name.clone(), str::to_owned)
 }

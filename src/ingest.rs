@@ -37,6 +37,7 @@
 //! ```
 
 mod adp;
+mod aider;
 mod amp;
 mod antigravity;
 mod atif;
@@ -85,7 +86,9 @@ mod say;
 mod shapes;
 mod sharegpt;
 mod sink;
+mod specstory;
 mod stream;
+mod sven;
 mod swe_agent;
 mod talk;
 mod tau_bench;
@@ -97,6 +100,8 @@ mod value;
 mod sketch;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod toy;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
@@ -276,10 +281,13 @@ fn concluded(
 /// How `run.json` and the report of a compaction begin: results may lie among the logs.
 const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\": \"compactor-compact\""];
 
+/// Endings that logs have.
+const ENDINGS: [&str; 8] = [".jsonl", ".traj.json", ".json", ".ndjson", ".traj", ".md", ".yaml", ".yml"];
+
 /// File name without directories and extension; the label itself when that leaves nothing.
 fn stem(name: &str) -> &str {
     let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let stem = [".jsonl", ".traj.json", ".json", ".traj"].iter().find_map(|end| file.strip_suffix(end));
-    let stem = stem.unwrap_or(file);
+    let plain = [".gz", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
+    let stem = ENDINGS.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
     if stem.is_empty() { name } else { stem }
 }

@@ -62,6 +62,14 @@ pub enum Verb {
     Profiles(ProfilesArgs),
 }
 
+/// Logs that are named in a file.
+#[derive(Debug, Args)]
+pub struct ListArgs {
+    /// Read paths of logs from a file, one on a line or each with a NUL behind it; `-` is stdin
+    #[arg(long, value_name = "FILE")]
+    pub files_from: Option<PathBuf>,
+}
+
 const COMPACT_ABOUT: &str = "\
 Compact sessions at their end and write what to go on from
 
@@ -79,8 +87,12 @@ Code, Codex, pi, canonical). Beside each file NAME.report.json says what left an
 #[command(arg_required_else_help = true)]
 pub struct CompactArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
-    #[arg(required = true, value_name = "LOG")]
+    #[arg(required_unless_present = "files_from", value_name = "LOG")]
     pub paths: Vec<PathBuf>,
+
+    /// More of them
+    #[command(flatten)]
+    pub list: ListArgs,
 
     /// Directory to write to
     #[arg(short, long, value_name = "DIR")]
@@ -164,8 +176,12 @@ same sessions. One log goes to stdout, several go to a directory, each as NAME.c
 #[command(arg_required_else_help = true)]
 pub struct ConvertArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
-    #[arg(required = true, value_name = "LOG")]
+    #[arg(required_unless_present = "files_from", value_name = "LOG")]
     pub paths: Vec<PathBuf>,
+
+    /// More of them
+    #[command(flatten)]
+    pub list: ListArgs,
 
     /// File to write, or a directory for several; default: stdout
     #[arg(short, long, value_name = "FILE|DIR")]
@@ -278,8 +294,12 @@ pub enum ProfilesVerb {
 #[command(arg_required_else_help = true)]
 pub struct ShowArgs {
     /// One log, or `-` for stdin
-    #[arg(required = true, value_name = "LOG")]
-    pub path: PathBuf,
+    #[arg(required_unless_present = "files_from", value_name = "LOG")]
+    pub path: Option<PathBuf>,
+
+    /// More of them
+    #[command(flatten)]
+    pub list: ListArgs,
 
     /// Session id or its beginning, where the log holds several; default: the first that was compacted
     #[arg(long, value_name = "ID")]
@@ -418,8 +438,12 @@ the first edit, and what the user had to say again. Encrypted summaries are neit
 #[command(arg_required_else_help = true)]
 pub struct AuditArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "files_from", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+
+    /// More of them
+    #[command(flatten)]
+    pub list: ListArgs,
 
     /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
     #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
@@ -471,8 +495,12 @@ pub enum Color {
 #[command(arg_required_else_help = true)]
 pub struct ReplayArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "files_from", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+
+    /// More of them
+    #[command(flatten)]
+    pub list: ListArgs,
 
     /// Strategies to compare: structured, narrative, truncate, emergency, and the control none
     #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = strategy,

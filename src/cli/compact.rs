@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
-use crate::discover::discover;
+use crate::discover::{Log, discover_listed};
 use crate::export::{CompactSettings, Target, write_compacted};
 use crate::models::assumed;
 use crate::report::Look;
@@ -20,15 +20,27 @@ use std::path::PathBuf;
 /// Runs the verb.
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let found = discover(&args.paths);
+    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
     make_directory(&args.out).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     let mut ledger = Ledger::new(&found, ui);
     let mut reports: Vec<CompactReport> = Vec::new();
     let (mut unwanted, mut looked) = (0, 0);
     let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
     for source in &found.sources {
-        let Some((bytes, ingested)) = ledger.read(source, ui) else { continue };
-        let written = write_compacted(&bytes, &source.label, &ingested, &settings, &Extractive);
+        let Some(Log { ingested, raw, .. }) = ledger.read(source, ui) else { continue };
+        if raw.is_none() && settings.to == Target::Same {
+            let cause =
+                format!("{}: lies in several files, none of which could hold the record", source.label);
+            ledger.fail(&cause, "use --to canonical, openai or anthropic", ui);
+            continue;
+        }
+        let written = write_compacted(
+            raw.as_deref().unwrap_or_default(),
+            &source.label,
+            &ingested,
+            &settings,
+            &Extractive,
+        );
         looked += 1;
         unwanted += usize::from(written.no_such_session);
         for (session, why) in &written.unchanged {

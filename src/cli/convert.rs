@@ -4,7 +4,7 @@ use super::args::ConvertArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::write::Ledger;
-use crate::discover::{Discovered, discover};
+use crate::discover::{Discovered, Log, discover_listed};
 use crate::export::canonical::document;
 use crate::export::stem;
 use crate::report::text::{count, escape_json};
@@ -13,11 +13,11 @@ use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let found = discover(&args.paths);
+    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
     let goal = Goal::of(args, &found)?;
     let mut ledger = Ledger::new(&found, ui);
     for source in &found.sources {
-        let Some((_, ingested)) = ledger.read(source, ui) else { continue };
+        let Some(Log { ingested, .. }) = ledger.read(source, ui) else { continue };
         // Escaped, for a terminal may read along; the document stays the same.
         let text = escape_json(&document(&ingested.sessions));
         let path = match &goal {

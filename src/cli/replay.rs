@@ -4,6 +4,7 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
+use crate::discover::discover_listed;
 use crate::models::assumed;
 use crate::profile::{Profile, known};
 use crate::report::text::{sanitize, thousands};
@@ -17,7 +18,12 @@ use std::path::Path;
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let done = perform(&args.paths, &settings, args.out.as_deref(), ui)?;
+    let done = perform(
+        || discover_listed(&args.paths, args.list.files_from.as_deref()),
+        &settings,
+        args.out.as_deref(),
+        ui,
+    )?;
     if args.events {
         ui.product(&events::render(&done.output.events))?;
         return exit(&done.output, ui);

@@ -5,8 +5,7 @@ use super::exit::{Exit, Failure};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::problems;
-use crate::discover::{discover, read};
-use crate::ingest::ingest;
+use crate::discover::{Log, discover_listed, read_log};
 use crate::models::assumed;
 use crate::report::text::sanitize;
 use crate::report::{Look, show as report};
@@ -14,23 +13,25 @@ use crate::run::show::{NothingToShow, Pick, show};
 use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
 use crate::summarize::extractive::Extractive;
+use std::path::Path;
 
 /// Runs the verb.
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let found = discover(std::slice::from_ref(&args.path));
+    let given: Vec<_> = args.path.iter().cloned().collect();
+    let found = discover_listed(&given, args.list.files_from.as_deref());
+    let named = args.path.as_deref().or(args.list.files_from.as_deref()).unwrap_or(Path::new("-")).display();
     let source = match (found.sources.as_slice(), found.problems.first()) {
         ([source], _) => source,
         ([], Some((path, cause))) => return Err(Failure::new(format!("{path}: {cause}"), "")),
-        ([], None) => return Err(Failure::new(format!("{}: no log", args.path.display()), "give a file")),
+        ([], None) => return Err(Failure::new(format!("{named}: no log"), "give a file")),
         (several, _) => {
-            let cause = format!("{} holds {} files", args.path.display(), several.len());
+            let cause = format!("{named} holds {} files", several.len());
             return Err(Failure::new(cause, "show takes one file; compactor audit and replay take many"));
         }
     };
-    let bytes =
-        read(source).map_err(|cause| Failure::new(format!("{}: {cause}", source.label), "check the path"))?;
-    let ingested = ingest(&bytes, &source.label);
+    let Log { ingested, .. } = read_log(source)
+        .map_err(|cause| Failure::new(format!("{}: {cause}", source.label), "check the path"))?;
     problems(&ingested.diagnostics, &source.label, ui);
     let pick = Pick { session: args.session.clone(), cycle: usize::from(args.cycle) };
     let shown = show(&ingested, &source.label, &settings, &pick, &Extractive).map_err(|nothing| {

@@ -3,7 +3,7 @@
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::aggregate::{Aggregate, aggregate};
-use crate::discover::discover;
+use crate::discover::Discovered;
 use crate::report::Look;
 use crate::report::page::problem_line;
 use crate::results::files::{prepare, write_run};
@@ -11,7 +11,7 @@ use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{RunSettings, run};
 use crate::summarize::extractive::Extractive;
 use std::collections::HashMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A finished run.
@@ -32,9 +32,9 @@ impl Done {
     }
 }
 
-/// Runs the settings on the logs that the paths name, and writes the rows to `out`.
+/// Runs the settings on the logs that were found, and writes the rows to `out`. They are looked for behind the check of `out`.
 pub fn perform(
-    paths: &[PathBuf],
+    find: impl FnOnce() -> Discovered,
     settings: &RunSettings,
     out: Option<&Path>,
     ui: &Ui,
@@ -42,7 +42,7 @@ pub fn perform(
     if let Some(dir) = out {
         prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }
-    let found = discover(paths);
+    let found = find();
     let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
     let sessions = AtomicU64::new(0);
     let progress = |bytes: u64, more: u64| {

@@ -3,11 +3,9 @@
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::discover::{Discovered, Source, read};
-use crate::ingest::{Ingested, ingest};
+use crate::discover::{Discovered, Log, Source, Unread, read_log};
 use crate::results::files::{free, place};
 use std::collections::HashMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
 /// Names what of the log is damaged or lost: the first of it, and how much more there is.
@@ -41,7 +39,8 @@ pub struct Ledger {
 impl Ledger {
     /// Names every input that could not be found.
     pub fn new(found: &Discovered, ui: &Ui) -> Self {
-        let sources = found.sources.iter().filter_map(|source| source.path.canonicalize().ok()).collect();
+        let files = found.sources.iter().flat_map(|source| &source.files);
+        let sources = files.filter_map(|path| path.canonicalize().ok()).collect();
         let mut ledger = Self { sources, ..Self::default() };
         for (path, cause) in &found.problems {
             ledger.fail(&format!("{path}: {cause}"), "", ui);
@@ -63,23 +62,23 @@ impl Ledger {
     }
 
     /// Reads a log; `None` when there is no session in it, which is a failure unless it is a result of our own.
-    pub fn read(&mut self, source: &Source, ui: &Ui) -> Option<(Vec<u8>, Ingested)> {
+    pub fn read(&mut self, source: &Source, ui: &Ui) -> Option<Log> {
         let label = &source.label;
-        let bytes = match read(source) {
-            Ok(bytes) => bytes,
-            Err(cause) => {
+        let log = match read_log(source) {
+            Ok(log) => log,
+            Err(Unread::Unreadable(cause)) => {
                 self.fail(&format!("{label}: {cause}"), "", ui);
                 return None;
             }
+            Err(Unread::Failed) => {
+                self.fail(&format!("{label}: the reader failed on this file"), "please report it", ui);
+                return None;
+            }
         };
-        let Ok(ingested) = catch_unwind(AssertUnwindSafe(|| ingest(&bytes, label))) else {
-            self.fail(&format!("{label}: the reader failed on this file"), "please report it", ui);
-            return None;
-        };
-        problems(&ingested.diagnostics, label, ui);
-        let lost = ingested.diagnostics.iter().any(|it| it.severity == Severity::Lost);
+        problems(&log.ingested.diagnostics, label, ui);
+        let lost = log.ingested.diagnostics.iter().any(|it| it.severity == Severity::Lost);
         self.failed += usize::from(lost);
-        (!ingested.sessions.is_empty()).then_some((bytes, ingested))
+        (!log.ingested.sessions.is_empty()).then_some(log)
     }
 
     /// Writes files that belong together and came from a log: all of them or, where the name of one is taken, none, which

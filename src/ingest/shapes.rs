@@ -9,10 +9,10 @@ use super::formats::Format;
 use super::lines::Record;
 use super::sink::Sink;
 use super::{
-    adp, amp, antigravity, atif, canonical, chatgpt_export, claude_ai_export, claude_code, cline, cline_sdk,
-    codex, codex_exec, continue_ide, copilot_cli, crush, cursor, droid, entire, gemini_cli, goose, grok,
-    hermes, inspect, kimi, kiro, mini_swe_agent, openai_responses, opencode, openhands, otel_genai, pi,
-    pi_subagents, qwen_code, sharegpt, swe_agent, tau_bench,
+    adp, aider, amp, antigravity, atif, canonical, chatgpt_export, claude_ai_export, claude_code, cline,
+    cline_sdk, codex, codex_exec, continue_ide, copilot_cli, crush, cursor, droid, entire, gemini_cli, goose,
+    grok, hermes, inspect, kimi, kiro, mini_swe_agent, openai_responses, opencode, openhands, otel_genai, pi,
+    pi_subagents, qwen_code, sharegpt, specstory, sven, swe_agent, tau_bench,
 };
 
 /// Logs that are JSON records: one a line, the elements of one array, or one document.
@@ -154,6 +154,7 @@ pub(super) static SHAPES: &[&Shape] = &[
     &hermes::SHAPE,
     &amp::SHAPE,
     &entire::SHAPE,
+    &sven::SHAPE,
     &kiro::SHAPE,
     &kiro::LINES,
     &kiro::EDITOR,
@@ -166,7 +167,7 @@ pub(super) static SHAPES: &[&Shape] = &[
 ];
 
 /// Shapes of texts.
-pub(super) static TEXTS: &[&TextShape] = &[];
+pub(super) static TEXTS: &[&TextShape] = &[&specstory::SHAPE, &sven::YAML, &sven::MARKDOWN, &aider::SHAPE];
 
 /// Shapes of logs in several files.
 pub(super) static TREES: &[&TreeShape] = &[&opencode::TREE, &cline::TREE, &openhands::TREE, &grok::TREE];

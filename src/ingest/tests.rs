@@ -192,6 +192,16 @@ fn corpus_counted_in_lines() {
     check_counts(&["antigravity", "droid", "grok"], Counts::Rough);
 }
 
+#[test]
+fn corpus_of_aider() {
+    check_corpus(&["aider"]);
+}
+
+#[test]
+fn corpus_of_specstory_and_sven() {
+    check_counts(&["specstory-md", "sven"], Counts::Rough);
+}
+
 /// In long sessions nearly everything is on the active path, on both sides of every compaction.
 #[test]
 fn paths_of_claude_code_cross_compactions() {

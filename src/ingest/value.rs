@@ -61,6 +61,15 @@ impl Map {
         self.0.iter_mut().find(|(name, _)| name == key).map(|(_, value)| value)
     }
 
+    /// The value of a field, put there where there is none.
+    pub(crate) fn get_or_insert_with(&mut self, key: &str, value: impl FnOnce() -> Value) -> &mut Value {
+        let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
+            self.0.push((Key::new(key), value()));
+            self.0.len() - 1
+        });
+        &mut self.0[at].1
+    }
+
     /// True when there is such a field.
     pub(crate) fn contains_key(&self, key: &str) -> bool {
         self.get(key).is_some()
@@ -373,6 +382,18 @@ impl From<&str> for Value {
 impl From<&[Self]> for Value {
     fn from(items: &[Self]) -> Self {
         Self::Array(items.to_vec())
+    }
+}
+
+impl From<f64> for Value {
+    fn from(value: f64) -> Self {
+        Number::from_f64(value).map_or(Self::Null, Self::Number)
+    }
+}
+
+impl From<Cow<'_, str>> for Value {
+    fn from(text: Cow<'_, str>) -> Self {
+        Self::String(text.into_owned())
     }
 }
 

@@ -1,7 +1,8 @@
 //! Reading one log of a run, whatever its size: small ones at once, large ones session by session.
 
-use crate::discover::{self, Source};
-use crate::ingest::{Ingested, ingest, ingest_stream};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::discover::{self, Log, Source, unpacked_name};
+use crate::ingest::{Ingested, ingest_stream};
 use crate::transcript::Transcript;
 use std::cell::RefCell;
 use std::io::{self, Read};
@@ -10,6 +11,9 @@ use std::rc::Rc;
 
 /// Files of more bytes than this are read as a stream.
 const LARGE: u64 = 64 << 20;
+
+/// Bytes of an archive are so many bytes of log, at a guess.
+const PACKED: u64 = 8;
 
 /// Bytes of text in sessions that are collected before they are worked on together.
 const TOGETHER: usize = 32 << 20;
@@ -28,28 +32,31 @@ pub(super) struct Unread {
     pub(super) text: String,
 }
 
+impl From<discover::Unread> for Unread {
+    fn from(unread: discover::Unread) -> Self {
+        let code = match unread {
+            discover::Unread::Unreadable(_) => "unreadable",
+            discover::Unread::Failed => "internal-error",
+        };
+        Self { code, text: unread.to_string() }
+    }
+}
+
 /// Reads a log; its sessions go to `work`, some at a time.
 pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> Result<LogRead, Unread> {
-    let failed = || Unread {
-        code: "internal-error",
-        text: "the reader failed on this file; please report it".to_owned(),
-    };
-    if source.bytes <= LARGE {
-        let bytes = discover::read(source).map_err(|text| Unread { code: "unreadable", text })?;
-        let read = catch_unwind(AssertUnwindSafe(|| ingest(&bytes, &source.label))).map_err(|_| failed())?;
-        let (hash, length) = (blake3::hash(&bytes).into(), bytes.len() as u64);
-        drop(bytes);
-        let mut ingested = read;
-        let sessions = std::mem::take(&mut ingested.sessions);
-        work(&sessions);
-        return Ok(LogRead { ingested, hash, bytes: length });
+    if source.tree.is_some() || expected(source) <= LARGE || discover::is_database(source) {
+        let Log { mut ingested, raw, hash, bytes } = discover::read_log(source)?;
+        drop(raw);
+        work(&std::mem::take(&mut ingested.sessions));
+        return Ok(LogRead { ingested, hash, bytes });
     }
     let told = Rc::new(RefCell::new(Told::default()));
     let mut first = true;
     let mut open = || -> io::Result<Box<dyn Read>> {
         let input = discover::open(source).map_err(io::Error::other)?;
         // Only the first pass is counted.
-        Ok(if std::mem::take(&mut first) { Box::new(Counted { input, told: told.clone() }) } else { input })
+        let told = std::mem::take(&mut first).then(|| told.clone());
+        Ok(Box::new(Counted { input, told }))
     };
     let mut waiting: Vec<Transcript> = Vec::new();
     let mut weight = 0;
@@ -62,13 +69,26 @@ pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> 
             weight = 0;
         }
     };
-    let read = catch_unwind(AssertUnwindSafe(|| ingest_stream(&mut open, &source.label, &mut each)));
-    let ingested = read
-        .map_err(|_| failed())?
-        .map_err(|error| Unread { code: "unreadable", text: format!("cannot be read: {error}") })?;
+    let label = unpacked_name(&source.label);
+    let read = catch_unwind(AssertUnwindSafe(|| ingest_stream(&mut open, label, &mut each)));
+    let mut ingested = read
+        .map_err(|_| discover::Unread::Failed)?
+        .map_err(|error| discover::Unread::Unreadable(error.to_string()))?;
     work(&waiting);
     let told = told.borrow();
+    if let Some(text) = told.damage.clone() {
+        let severity = Severity::Damage;
+        ingested
+            .diagnostics
+            .insert(0, Diagnostic { line: 0, code: "damaged-archive", severity, count: 1, text });
+    }
     Ok(LogRead { ingested, hash: told.hasher.finalize().into(), bytes: told.bytes })
+}
+
+/// Bytes that a source comes to, unpacked.
+fn expected(source: &Source) -> u64 {
+    let packed = unpacked_name(&source.label) != source.label;
+    if packed { source.bytes.saturating_mul(PACKED) } else { source.bytes }
 }
 
 /// What passed by.
@@ -76,20 +96,36 @@ pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> 
 struct Told {
     hasher: blake3::Hasher,
     bytes: u64,
+    /// Why an archive ends too early.
+    damage: Option<String>,
 }
 
-/// Hashes and counts what is read through it.
+/// Hashes and counts what is read through it; a damaged archive ends where it is damaged.
 struct Counted {
     input: Box<dyn Read>,
-    told: Rc<RefCell<Told>>,
+    told: Option<Rc<RefCell<Told>>>,
 }
 
 impl Read for Counted {
     fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
-        let bytes = self.input.read(place)?;
-        let mut told = self.told.borrow_mut();
-        told.hasher.update(place.get(..bytes).unwrap_or_default());
-        told.bytes += bytes as u64;
-        Ok(bytes)
+        let read = self.input.read(place);
+        let Some(told) = &self.told else {
+            return read.or_else(
+                |error| if error.kind() == io::ErrorKind::InvalidData { Ok(0) } else { Err(error) },
+            );
+        };
+        let mut told = told.borrow_mut();
+        match read {
+            Ok(bytes) => {
+                told.hasher.update(place.get(..bytes).unwrap_or_default());
+                told.bytes += bytes as u64;
+                Ok(bytes)
+            }
+            Err(error) if error.kind() == io::ErrorKind::InvalidData && told.bytes > 0 => {
+                told.damage = Some(error.to_string());
+                Ok(0)
+            }
+            Err(error) => Err(error),
+        }
     }
 }

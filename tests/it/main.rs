@@ -11,6 +11,7 @@ mod bad_input;
 mod conformance;
 mod cut_safety;
 mod fates;
+mod inputs;
 mod labels;
 mod layers;
 mod logs;

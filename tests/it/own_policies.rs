@@ -28,7 +28,7 @@ fn examples() -> Vec<(String, String)> {
 
 fn sessions(check: &mut dyn FnMut(&Transcript)) {
     for source in discover(&[fixture("").into()]).sources {
-        let bytes = read(&source).expect("a fixture");
+        let bytes = read(&source).expect("a fixture").bytes;
         ingest(&bytes, &source.label).sessions.iter().for_each(&mut *check);
     }
 }

@@ -16,7 +16,7 @@ use compactor::transcript::{MessageIdx, Transcript};
 fn each(check: impl Fn(&Transcript, &[CallEffect], usize)) -> usize {
     let mut sessions = 0;
     for source in discover(&[fixture("").into()]).sources {
-        let bytes = read(&source).expect("a fixture");
+        let bytes = read(&source).expect("a fixture").bytes;
         for transcript in ingest(&bytes, &source.label).sessions {
             let effects = effects(&transcript);
             let messages = transcript.messages.len();

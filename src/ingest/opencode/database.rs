@@ -52,6 +52,6 @@ fn unpacked(mut row: Value, out: &mut Sink) -> Option<Value> {
         return None;
     };
     data.insert("id".to_owned(), id);
-    data.entry("time").or_insert_with(|| json!({ "created": created }));
+    data.get_or_insert_with("time", || json!({ "created": created }));
     Some(Value::Object(data))
 }

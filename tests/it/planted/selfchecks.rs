@@ -92,7 +92,7 @@ fn cases() -> Vec<Case> {
         Case::new(extracted.transcript, Some(session.summary_text()))
     });
     let shipped = discover(&[fixture("").into()]).sources.into_iter().flat_map(|source| {
-        let bytes = read(&source).expect("a fixture");
+        let bytes = read(&source).expect("a fixture").bytes;
         ingest(&bytes, &source.label).sessions.into_iter().map(|transcript| Case::new(transcript, None))
     });
     let cases: Vec<Case> = generated.chain(shipped).collect();

@@ -1,0 +1,341 @@
+use std::io::Write;
+
+use super::*;
+use crate::ingest::Format;
+use crate::transcript::Transcript;
+
+/// Files with these contents in a new directory.
+#[expect(clippy::disallowed_methods, reason = "a test makes its inputs")]
+fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        let path = root.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, bytes).unwrap();
+    }
+    root
+}
+
+/// The labels of what was found in a directory, without its path.
+fn labels(root: &Path, found: &Discovered) -> Vec<String> {
+    let short = |source: &Source| source.path.strip_prefix(root).unwrap_or(&source.path).to_owned();
+    found.sources.iter().map(|source| slashed(&short(source))).collect()
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn zstd(bytes: &[u8]) -> Vec<u8> {
+    ruzstd::encoding::compress_to_vec(bytes, ruzstd::encoding::CompressionLevel::Fastest)
+}
+
+/// Makes the files, resolves the inputs (relative to the directory) and compares labels and problems.
+#[expect(clippy::disallowed_methods, reason = "a test makes its inputs")]
+fn check(files: &[&str], inputs: &[&str], found: &[&str], problems: &[(&str, &str)]) {
+    let root = tempfile::tempdir().unwrap();
+    for file in files {
+        let path = root.path().join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, "{}").unwrap();
+    }
+    let inputs: Vec<PathBuf> = inputs.iter().map(|input| root.path().join(input)).collect();
+    let discovered = discover(&inputs);
+    let short = |label: &str| {
+        let prefix = format!("{}/", root.path().display());
+        label.strip_prefix(&prefix).unwrap_or(label).to_owned()
+    };
+    let labels: Vec<String> = discovered.sources.iter().map(|source| short(&source.label)).collect();
+    assert_eq!(labels, found);
+    let shown: Vec<(String, &str)> =
+        discovered.problems.iter().map(|(path, cause)| (short(path), cause.as_str())).collect();
+    let shown: Vec<(&str, &str)> = shown.iter().map(|(path, cause)| (path.as_str(), *cause)).collect();
+    assert_eq!(shown, problems);
+    for source in &discovered.sources {
+        assert_eq!(read(source), Ok(Contents { bytes: b"{}".to_vec(), damage: None }));
+        assert_eq!(source.bytes, 2);
+    }
+}
+
+#[test]
+fn files_and_directories() {
+    let files = [
+        "b.jsonl",
+        "a.json",
+        "a.labels.json",
+        "notes.txt",
+        ".hidden/c.JSONL",
+        "sub/deep/d.jsonl",
+        "e.jsonl.bak",
+    ];
+    check(&files, &["."], &["./.hidden/c.JSONL", "./a.json", "./b.jsonl", "./sub/deep/d.jsonl"], &[]);
+    // Named files are taken whatever they are called, each once.
+    check(
+        &files,
+        &["notes.txt", "sub", "sub/deep/d.jsonl", "./sub/../notes.txt"],
+        &["notes.txt", "sub/deep/d.jsonl"],
+        &[],
+    );
+}
+
+#[test]
+fn patterns() {
+    let files = ["a/x1.jsonl", "a/x2.jsonl", "a/b/x3.jsonl", "a/y.txt"];
+    check(&files, &["a/x*.jsonl"], &["a/x1.jsonl", "a/x2.jsonl"], &[]);
+    check(&files, &["a/**/*.jsonl"], &["a/b/x3.jsonl", "a/x1.jsonl", "a/x2.jsonl"], &[]);
+    check(&files, &["a/{y,z}.txt"], &["a/y.txt"], &[]);
+    check(&files, &["a/q*"], &[], &[("a/q*", "no file matches this pattern; check its spelling")]);
+    // A file whose name looks like a pattern is that file.
+    check(&["[x].jsonl", "x.jsonl"], &["[x].jsonl"], &["[x].jsonl"], &[]);
+}
+
+#[test]
+fn what_cannot_be_used_is_a_problem() {
+    check(
+        &["d/readme.md", "ok.jsonl"],
+        &["gone.jsonl", "d", "ok.jsonl"],
+        &["ok.jsonl"],
+        &[
+            ("gone.jsonl", "no such file or directory; check the path"),
+            (
+                "d",
+                "no log in this directory (looked for .jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases); name a directory of logs, or the files",
+            ),
+        ],
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn links_are_followed_once_and_pipes_refused() {
+    let root = tempfile::tempdir().unwrap();
+    let at = |name: &str| root.path().join(name);
+    std::os::unix::fs::symlink(root.path(), at("loop")).unwrap();
+    let socket = std::os::unix::net::UnixListener::bind(at("s.jsonl")).unwrap();
+    let found = discover(&[root.path().to_owned()]);
+    drop(socket);
+    assert_eq!(found.sources, []);
+    let causes: Vec<&str> = found.problems.iter().map(|(_, cause)| cause.as_str()).collect();
+    assert_eq!(
+        causes,
+        [
+            "a symbolic link that leads back to a directory above it; not followed",
+            "a pipe, socket or device, not a file; pipe it to standard input and give `-`",
+        ]
+    );
+}
+
+#[test]
+fn standard_input_is_a_source_once() {
+    let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
+    assert_eq!(found.sources.len(), 1);
+    assert_eq!(found.sources[0].label, "<stdin>");
+}
+
+const LOG: &[u8] =
+    b"{\"role\":\"user\",\"content\":\"first\"}\n{\"role\":\"assistant\",\"content\":\"second\"}\n";
+
+/// Reads one file with this name and these bytes.
+fn read_named(name: &str, bytes: &[u8]) -> Result<Log, Unread> {
+    let root = directory(&[(name, bytes)]);
+    let found = discover(&[root.path().join(name)]);
+    assert_eq!((found.sources.len(), found.problems.len()), (1, 0), "{found:?}");
+    read_log(&found.sources[0])
+}
+
+fn sizes(log: &Log) -> (Vec<usize>, Vec<&'static str>) {
+    let sessions = log.ingested.sessions.iter().map(|session: &Transcript| session.messages.len()).collect();
+    (sessions, log.ingested.diagnostics.iter().map(|it| it.code).collect())
+}
+
+#[test]
+fn archives_are_read_like_what_is_in_them() {
+    let (first, second) = LOG.split_at(40);
+    let skippable = [b"\x50\x2a\x4d\x18\x03\0\0\0abc".as_slice(), &zstd(LOG)].concat();
+    let cases: [(&str, Vec<u8>); 7] = [
+        ("a.jsonl", LOG.to_vec()),
+        ("a.jsonl.gz", gzip(LOG)),
+        ("a.jsonl", gzip(LOG)),
+        ("a.jsonl.gz", [gzip(first), gzip(second)].concat()),
+        ("a.jsonl.zst", zstd(LOG)),
+        ("a.jsonl.ZST", [zstd(first), zstd(second)].concat()),
+        ("a.jsonl", skippable),
+    ];
+    for (name, bytes) in cases {
+        let log = read_named(name, &bytes).unwrap();
+        assert_eq!(sizes(&log), (vec![2], vec![]), "{name}");
+        assert_eq!(log.ingested.sessions[0].id, "a", "{name}");
+        assert_eq!((log.raw.as_deref(), log.bytes), (Some(LOG), LOG.len() as u64));
+        assert_eq!(log.hash, *blake3::hash(LOG).as_bytes());
+    }
+    assert_eq!(unpacked_name("x/.gz"), "x/.gz");
+}
+
+/// Lines that do not compress away, so that there is something in front of a cut.
+fn many() -> Vec<u8> {
+    let line = |at: u32| {
+        format!(
+            "{{\"role\":\"user\",\"content\":\"{:x}\"}}\n",
+            u128::from(at).pow(5).wrapping_mul(0x9e37_79b9_7f4a_7c15_f39c)
+        )
+    };
+    (1..4_000).map(line).collect::<String>().into_bytes()
+}
+
+#[test]
+fn damaged_archives_give_what_can_be_read() {
+    let whole = many();
+    for (name, packed, what) in [("a.gz", gzip(&whole), "gzip"), ("a.zst", zstd(&whole), "zstd")] {
+        let cut = packed.get(..packed.len() - packed.len() / 4).unwrap();
+        let log = read_named(name, cut).unwrap();
+        let (sessions, codes) = sizes(&log);
+        assert!(sessions[0] > 500 && sessions[0] < 3_999, "{name}: {sessions:?}");
+        assert_eq!(codes[0], "damaged-archive", "{name}");
+        let text = &log.ingested.diagnostics[0].text;
+        assert!(text.contains(&format!("the {what} archive is cut off")), "{text}");
+        // A byte changed at the end: the checksum tells.
+        let mut changed = packed.clone();
+        let last = changed.len() - if what == "gzip" { 6 } else { 1 };
+        changed[last] ^= 1;
+        let log = read_named(name, &changed).unwrap();
+        let text = &log.ingested.diagnostics[0].text;
+        assert!(text.contains("is damaged"), "{text}");
+        // Cut anywhere: nothing panics.
+        for cut in (0..packed.len()).step_by(packed.len() / 50) {
+            let _ = read_named(name, packed.get(..cut).unwrap());
+        }
+    }
+}
+
+#[test]
+fn other_archives_and_encrypted_files_say_what_they_are() {
+    let mut tar = vec![b'x'; 600];
+    tar.splice(257..262, *b"ustar");
+    let cases: [(&str, Vec<u8>, &str); 7] = [
+        ("a.gz", b"PK\x03\x04....".to_vec(), "a zip archive; unpack it first"),
+        ("a.jsonl", b"\xfd7zXZ\0...".to_vec(), "compressed with xz"),
+        ("a.gz", b"Salted__\0\x01\x02".to_vec(), "encrypted with openssl"),
+        ("a.gz", b"\x85\x01\0\xff".to_vec(), "named like an archive"),
+        ("a.gz", gzip(&tar), "gzip of a tar archive"),
+        ("a.zst", zstd(b"PK\x03\x04...."), "zstd of a zip archive"),
+        ("a.gz", b"\x1f\x8b\x08\0".to_vec(), "the gzip archive is cut off"),
+    ];
+    for (name, bytes, text) in cases {
+        let error = read_named(name, &bytes).unwrap_err().to_string();
+        assert!(error.starts_with(text), "{name}: {error}");
+    }
+}
+
+#[test]
+fn opening_streams() {
+    let whole = many();
+    let root = directory(&[("a.gz", &gzip(&whole))]);
+    let found = discover(&[root.path().join("a.gz")]);
+    let mut reader = open(&found.sources[0]).unwrap();
+    let mut begin = [0; 1_000];
+    reader.read_exact(&mut begin).unwrap();
+    assert_eq!(begin.as_slice(), &whole[..1_000]);
+}
+
+#[test]
+fn names_and_first_bytes_tell_logs() {
+    let root = directory(&[
+        ("a.ndjson", b"{}"),
+        ("a.traj", b"{}"),
+        ("b.json.gz", b"{}"),
+        ("b.labels.json.gz", b"{}"),
+        ("c/.aider.chat.history.md", b""),
+        ("c/README.md", b"# about"),
+        ("c/spec.md", b"<!-- Generated by SpecStory, Markdown v2.1.0 -->\n"),
+        ("c/sven.md", b"# T\n\n## User\nx\n\n## Sven\ny\n"),
+        ("d/chat.yaml", b"---\nid: x\nturns:\n- role: user\n"),
+        ("d/config.yml", b"key: value\n"),
+        ("e/store.db", b"SQLite format 3\0..."),
+        ("e/other.db", b"something"),
+        ("f.jsonl/inside.jsonl", b"{}"),
+        ("node_modules/p/package.json", b"{}"),
+    ]);
+    let found = discover(&[root.path().to_owned()]);
+    let expected = [
+        "a.ndjson",
+        "a.traj",
+        "b.json.gz",
+        "c/.aider.chat.history.md",
+        "c/spec.md",
+        "c/sven.md",
+        "d/chat.yaml",
+        "e/store.db",
+        "f.jsonl/inside.jsonl",
+        "node_modules/p/package.json",
+    ];
+    assert_eq!(labels(root.path(), &found), expected);
+    assert_eq!(found.problems, []);
+}
+
+#[test]
+fn lists_name_more_inputs() {
+    let root =
+        directory(&[("a.jsonl", b"{}"), ("b c.jsonl", b"{}"), ("d/e.jsonl", b"{}"), ("empty", b"\n\n")]);
+    let at = |name: &str| root.path().join(name);
+    let text = |end: &str| {
+        ["a.jsonl", "b c.jsonl", "d", "gone.jsonl"]
+            .map(|name| format!("{}{end}", at(name).display()))
+            .concat()
+    };
+    for end in ["\n", "\r\n", "\0"] {
+        let list = directory(&[("list", text(end).as_bytes())]);
+        let found = discover_listed(&[at("a.jsonl")], Some(&list.path().join("list")));
+        assert_eq!(labels(root.path(), &found), ["a.jsonl", "b c.jsonl", "d/e.jsonl"], "{end:?}");
+        let [(path, cause)] = found.problems.as_slice() else { panic!("{found:?}") };
+        assert!(path.ends_with("gone.jsonl") && cause.starts_with("no such file"), "{found:?}");
+    }
+    let causes = |list: &str| discover_listed(&[], Some(&at(list))).problems.remove(0).1;
+    assert_eq!(causes("empty"), "no path in this list; write one on each line");
+    assert_eq!(causes("gone"), "no such file or directory; check the path");
+    let both = discover_listed(&[PathBuf::from("-")], Some(Path::new("-")));
+    assert_eq!(both.problems[0].1, "standard input cannot be a log and a list; put one into a file");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_that_lead_nowhere_and_files_with_two_names() {
+    let root = directory(&[("a.jsonl", b"{}")]);
+    let at = |name: &str| root.path().join(name);
+    fs::hard_link(at("a.jsonl"), at("b.jsonl")).unwrap();
+    std::os::unix::fs::symlink(at("a.jsonl"), at("c.jsonl")).unwrap();
+    std::os::unix::fs::symlink("nowhere", at("d.jsonl")).unwrap();
+    std::os::unix::fs::symlink("e.jsonl", at("e.jsonl")).unwrap();
+    let found = discover(&[root.path().to_owned(), at("b.jsonl"), at("d.jsonl")]);
+    assert_eq!(labels(root.path(), &found), ["a.jsonl"]);
+    let causes: Vec<&str> = found.problems.iter().map(|(_, cause)| cause.as_str()).collect();
+    let dangling = "a link to nowhere, which is not there; restore it, or remove the link";
+    assert_eq!((causes.len(), causes[0], causes[2]), (3, dangling, dangling), "{causes:?}");
+    assert!(causes[1].starts_with("a link that leads to no file ("), "{causes:?}");
+}
+
+#[test]
+fn files_of_one_log_are_one_source() {
+    let root = directory(&[
+        ("toy/n/1.json", br#"{"toy":"b"}"#),
+        ("toy/n/2.json", &gzip(br#"{"toy":"a"}"#)),
+        ("toy/m/1.json", br#"{"toy":"c"}"#),
+        ("z.jsonl", LOG),
+    ]);
+    let found = discover(&[root.path().to_owned()]);
+    assert_eq!(labels(root.path(), &found), ["toy/m/1.json", "toy/n/2.json", "z.jsonl"]);
+    let source = &found.sources[1];
+    assert_eq!((source.files.len(), source.tree.is_some()), (2, true));
+    let log = read_log(source).unwrap();
+    assert!(log.raw.is_none());
+    assert_eq!(log.bytes, 22);
+    assert_eq!(log.ingested.evidence, "2 files of one log");
+    let said: Vec<String> =
+        log.ingested.sessions[0].messages.iter().map(crate::transcript::Message::authored_text).collect();
+    assert_eq!(said, ["n/2.json: a", "n/1.json: b"]);
+    let alone = read_log(&found.sources[2]).unwrap();
+    assert_eq!(alone.ingested.format, Some(Format::OpenaiChat));
+    // A file that is named itself is read alone.
+    assert!(discover(&[root.path().join("toy/n/1.json")]).sources[0].tree.is_none());
+}
