@@ -121,7 +121,7 @@ fn open_path(path: &Path) -> Result<Box<dyn Read>, String> {
     let head = packed::peek(&mut file).map_err(|error| explain(&error))?;
     let name = path.to_string_lossy();
     file.rewind().map_err(|error| explain(&error))?;
-    packed::open(head, Box::new(file), &name)
+    packed::open(&head, Box::new(file), &name)
 }
 
 fn read_to_end(mut reader: Box<dyn Read>, expected: u64) -> Result<Contents, String> {

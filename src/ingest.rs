@@ -222,7 +222,11 @@ pub fn group(paths: &[&str]) -> Vec<(Tree, Vec<usize>)> {
             if files.iter().any(|at| taken.get(*at).copied().unwrap_or(true)) {
                 continue;
             }
-            files.iter().filter_map(|at| Some(*taken.get_mut(*at)? = true)).for_each(drop);
+            for at in &files {
+                if let Some(taken) = taken.get_mut(*at) {
+                    *taken = true;
+                }
+            }
             groups.push((Tree(shape), files));
         }
     }

@@ -60,15 +60,15 @@ pub(super) fn unpack(mut reader: Box<dyn Read>, name: &str) -> Result<Box<dyn Re
         return Err("nothing came through standard input; pipe a log into it".to_owned());
     }
     let whole = Box::new(Cursor::new(head.clone()).chain(reader));
-    open(head, whole, name)
+    open(&head, whole, name)
 }
 
 /// What is in a file with these first bytes, read from its beginning.
-pub(super) fn open(head: Vec<u8>, whole: Box<dyn Read>, name: &str) -> Result<Box<dyn Read>, String> {
-    refuse(&head)?;
+pub(super) fn open(head: &[u8], whole: Box<dyn Read>, name: &str) -> Result<Box<dyn Read>, String> {
+    refuse(head)?;
     let (mut inside, what): (Box<dyn Read>, _) = if head.starts_with(GZIP) {
         (Box::new(MultiGzDecoder::new(BufReader::new(whole))), "gzip")
-    } else if is_zstd(&head) {
+    } else if is_zstd(head) {
         (Box::new(Frames::new(whole)), "zstd")
     } else {
         let packed = PACKED.iter().any(|end| name.to_ascii_lowercase().ends_with(end));

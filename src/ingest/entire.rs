@@ -119,13 +119,14 @@ impl Reader {
             }
             parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown));
         }
-        match self.draft.messages.last_mut().filter(|_| again) {
-            Some(last) => parts.into_iter().for_each(|part| last.push(part, line)),
-            None => {
-                let mut made = message(Role::Assistant, parts, line);
-                made.time = time;
-                self.draft.messages.push(made);
+        if let Some(last) = self.draft.messages.last_mut().filter(|_| again) {
+            for part in parts {
+                last.push(part, line);
             }
+        } else {
+            let mut made = message(Role::Assistant, parts, line);
+            made.time = time;
+            self.draft.messages.push(made);
         }
     }
 }

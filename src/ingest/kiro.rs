@@ -338,7 +338,7 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, out: &mut Sin
         ("text", Value::String(text)) => injected::push_user_text(text, false, parts),
         ("thinking", Value::String(text)) => parts.push(Part::Thinking(text)),
         ("thinking", mut data) => {
-            parts.push(Part::Thinking(say::first_text(&mut data, &["text", "thinking"])))
+            parts.push(Part::Thinking(say::first_text(&mut data, &["text", "thinking"])));
         }
         ("toolUse", mut data) => {
             out.raw.tool_calls += 1;

@@ -185,7 +185,9 @@ impl Reader {
             Some(made) if made.message.role == Role::User => {
                 let mut parts = Vec::new();
                 injected::push_user_text(text.to_owned(), made.speaker == Speaker::Sub, &mut parts);
-                parts.into_iter().for_each(|part| made.message.push(part, line));
+                for part in parts {
+                    made.message.push(part, line);
+                }
             }
             Some(made) => made.message.push(say::said(text), line),
             // Titles in front of the first section.

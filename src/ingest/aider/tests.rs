@@ -1,7 +1,7 @@
 use super::super::ingest;
 use super::super::sketch::check;
 use crate::fileops;
-use crate::transcript::Part;
+use crate::transcript::{Outcome, Part};
 
 const ORDINARY: &str = "
 # aider chat started at 2026-01-02 03:04:05
@@ -72,8 +72,7 @@ fn sessions_prompts_edits_and_their_results() {
     assert_eq!(first.messages[2].authored_text(), "please fix\n\nthe bug");
     let outcomes: Vec<_> =
         first.links.iter().map(|link| first.result(link).map(|result| result.outcome)).collect();
-    use crate::transcript::Outcome::{Failed, Ok};
-    assert_eq!(outcomes, [Some(Ok), Some(Failed), Some(Failed)]);
+    assert_eq!(outcomes, [Some(Outcome::Ok), Some(Outcome::Failed), Some(Outcome::Failed)]);
     let paths: Vec<String> = first
         .links
         .iter()

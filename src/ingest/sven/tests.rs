@@ -47,7 +47,7 @@ fn conversations_in_markdown() {
                 {\"tool_call_id\":\"c1\",\"name\":\"read_file\",\"args\":{\"path\":\"a\"}}\n```\n\n## Tool Result\n```\nfn a\n```\n\n## Tool\nno json\n";
     let (session, read) = check(
         text,
-        &[r###"U "fix it\n\n## More of it\nx""###, r#"A "I look" read_file#c1"#, r#"T c1=unknown "fn a""#],
+        &[r#"U "fix it\n\n## More of it\nx""#, r#"A "I look" read_file#c1"#, r#"T c1=unknown "fn a""#],
     );
     assert_eq!(session.model.as_deref(), Some("m-1"));
     assert_eq!(codes(&read), ["bad-record"]);
