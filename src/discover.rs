@@ -94,7 +94,7 @@ pub fn read_all(source: &Source) -> Result<Vec<(String, Contents)>, String> {
     for path in &source.files {
         let contents = open_path(path).and_then(|reader| read_to_end(reader, 0));
         let contents = contents.map_err(|cause| format!("{}: {cause}", path.display()))?;
-        all.push((slashed(path), contents));
+        all.push((unpacked_name(&slashed(path)).to_owned(), contents));
     }
     Ok(all)
 }
@@ -260,7 +260,8 @@ impl Search {
 
     /// Takes files of a directory: those of one log as one source, in the place of the first of them.
     fn gather(&mut self, files: Vec<Found>) {
-        let paths: Vec<String> = files.iter().map(|file| slashed(&file.path)).collect();
+        let paths: Vec<String> =
+            files.iter().map(|file| unpacked_name(&slashed(&file.path)).to_owned()).collect();
         let groups = group(&paths.iter().map(String::as_str).collect::<Vec<_>>());
         let mut files: Vec<Option<Found>> = files.into_iter().map(Some).collect();
         let mut sources: Vec<(usize, Source)> = Vec::with_capacity(files.len());

@@ -100,8 +100,6 @@ mod value;
 mod sketch;
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod toy;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};

@@ -317,25 +317,29 @@ fn links_that_lead_nowhere_and_files_with_two_names() {
 
 #[test]
 fn files_of_one_log_are_one_source() {
+    let user = br#"{"type":"user","content":[{"type":"text","text":"go"}]}"#;
+    let summary = br#"{"info":{"id":"g-1","cwd":"/w"},"session_summary":"t","num_messages":1}"#;
     let root = directory(&[
-        ("toy/n/1.json", br#"{"toy":"b"}"#),
-        ("toy/n/2.json", &gzip(br#"{"toy":"a"}"#)),
-        ("toy/m/1.json", br#"{"toy":"c"}"#),
+        ("s/a/chat_history.jsonl.gz", &gzip(user)),
+        ("s/a/summary.json", summary),
+        ("s/b/summary.json", summary),
         ("z.jsonl", LOG),
     ]);
     let found = discover(&[root.path().to_owned()]);
-    assert_eq!(labels(root.path(), &found), ["toy/m/1.json", "toy/n/2.json", "z.jsonl"]);
-    let source = &found.sources[1];
+    assert_eq!(labels(root.path(), &found), ["s/a/chat_history.jsonl.gz", "s/b/summary.json", "z.jsonl"]);
+    let source = &found.sources[0];
     assert_eq!((source.files.len(), source.tree.is_some()), (2, true));
     let log = read_log(source).unwrap();
     assert!(log.raw.is_none());
-    assert_eq!(log.bytes, 22);
+    assert_eq!(log.bytes, (user.len() + summary.len()) as u64);
     assert_eq!(log.ingested.evidence, "2 files of one log");
     let said: Vec<String> =
         log.ingested.sessions[0].messages.iter().map(crate::transcript::Message::authored_text).collect();
-    assert_eq!(said, ["n/2.json: a", "n/1.json: b"]);
+    assert_eq!(said, ["go"]);
+    // What belongs to a log that is not there is no log.
+    assert!(found.sources[1].tree.is_none());
     let alone = read_log(&found.sources[2]).unwrap();
     assert_eq!(alone.ingested.format, Some(Format::OpenaiChat));
     // A file that is named itself is read alone.
-    assert!(discover(&[root.path().join("toy/n/1.json")]).sources[0].tree.is_none());
+    assert!(discover(&[root.path().join("s/a/summary.json")]).sources[0].tree.is_none());
 }
