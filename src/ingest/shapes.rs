@@ -101,18 +101,6 @@ pub(super) struct Piece {
     pub(super) records: Vec<Record>,
 }
 
-impl Piece {
-    /// Its path from the last directory of this name on, that name left out; `None` when there is none.
-    pub(super) fn below(&self, directory: &str) -> Option<&str> {
-        let parts = self.path.rmatch_indices(directory).map(|(at, _)| at);
-        let whole = |at: &usize| {
-            let before = self.path.get(..*at).unwrap_or_default();
-            before.is_empty() || before.ends_with('/')
-        };
-        parts.filter(whole).find_map(|at| self.path.get(at..)?.strip_prefix(directory)?.strip_prefix('/'))
-    }
-}
-
 /// Shapes of JSON records. Plain chat messages are not here: what they are is judged by all of a file.
 pub(super) static SHAPES: &[&Shape] = &[
     &canonical::SHAPE,

@@ -75,11 +75,6 @@ impl Map {
         self.get(key).is_some()
     }
 
-    /// How many fields there are.
-    pub(crate) fn len(&self) -> usize {
-        self.0.len()
-    }
-
     /// True when there are none.
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -566,7 +561,7 @@ mod tests {
         let value = seed.deserialize(&mut serde_json::Deserializer::from_str(&text)).unwrap();
         assert!(twice.get());
         let map = value.as_object().unwrap();
-        assert_eq!((map.len(), map.get("k3").and_then(Value::as_u64)), (30, Some(33)));
+        assert_eq!((map.0.len(), map.get("k3").and_then(Value::as_u64)), (30, Some(33)));
     }
 
     #[test]
