@@ -12,6 +12,7 @@ use std::io;
 pub mod audit;
 pub mod compacted;
 pub mod events;
+pub mod homes;
 pub mod inspect;
 pub mod overflow;
 pub mod page;

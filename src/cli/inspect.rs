@@ -1,16 +1,21 @@
 //! `compactor inspect`: what logs hold.
 
-use super::args::InspectArgs;
+use super::args::{InspectArgs, Output};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::discover::discover;
-use crate::report::{Look, inspect};
+use crate::discover::discover_listed;
+use crate::discover::homes::{Surroundings, homes as found_homes};
+use crate::report::homes::Place;
+use crate::report::{self, Look, inspect};
 use crate::run;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs the verb.
 pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let found = discover(&args.paths);
+    if args.discover {
+        return homes(args, ui);
+    }
+    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
     let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
     let sessions = AtomicU64::new(0);
     let progress = |bytes: u64, more: u64| {
@@ -50,4 +55,35 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Partial);
     }
     Ok(Exit::Done)
+}
+
+/// Lists where agents keep their logs.
+fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let here = std::env::current_dir().unwrap_or_default();
+    let variable = |name: &str| std::env::var_os(name);
+    let places: Vec<Place> = found_homes(Surroundings { variable: &variable, here: &here })
+        .into_iter()
+        .map(|home| Place {
+            agent: home.agent.to_owned(),
+            path: home.path.display().to_string(),
+            files: home.files,
+            bytes: home.bytes,
+            newest: home.newest.and_then(minute).unwrap_or_default(),
+        })
+        .collect();
+    if places.is_empty() && args.format == Output::Table {
+        let hint = "name a directory of logs: compactor inspect DIR";
+        return Err(Failure::new("no agent keeps logs in its usual place here", hint));
+    }
+    let look = Look { width: ui.width(), color: ui.color(), saved: None };
+    let page = report::homes::render(args.format.into(), &places, look)
+        .map_err(|error| Failure::new(format!("cannot write the list: {error}"), ""))?;
+    ui.product(&page)?;
+    Ok(Exit::Done)
+}
+
+/// A time to the minute, in UTC.
+fn minute(milliseconds: i64) -> Option<String> {
+    let time = jiff::Timestamp::from_millisecond(milliseconds).ok()?;
+    Some(time.strftime("%Y-%m-%d %H:%M").to_string())
 }

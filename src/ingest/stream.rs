@@ -29,7 +29,7 @@ use crate::transcript::Transcript;
 const BLOCK: usize = 1 << 20;
 
 /// Bytes of records that pile up before those of complete sessions are read.
-pub(super) const BATCH: u64 = 16 << 20;
+pub(super) const BATCH: u64 = 4 << 20;
 
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
 /// the answer holds none. Memory is bounded by the largest session, where sessions can be told apart while reading.

@@ -91,6 +91,42 @@ fn check_counts(formats: &[&str], counts: Counts) {
     assert!(differences.is_empty(), "{} differences:\n{}", differences.len(), differences.join("\n"));
 }
 
+/// Files of other tools' data sets, by the format that is in them.
+const SHAPES: [(&str, Format); 6] = [
+    ("agentpile__adp__nebius_SWE-agent-trajectories__full_std.jsonl", Format::Adp),
+    ("agentpile__adp__openhands__full_std.jsonl", Format::Adp),
+    ("agentpile__adp__swe-gym_openhands_sampled_trajectories__full_std.jsonl", Format::Adp),
+    ("agentpile__tau2_bench__alpha-model.jsonl", Format::TauBench),
+    ("agentpile__tau_bench__model-a.jsonl", Format::TauBench),
+    ("agentpile__trace_commons__sessions__claude_code__session-tc-02.jsonl", Format::ClaudeCode),
+];
+
+#[test]
+fn corpus_as_a_whole_is_recognised_and_no_byte_is_lost_silently() {
+    let Some(root) = corpus() else { return };
+    let mut manifest = csv::ReaderBuilder::new()
+        .delimiter(b'\t')
+        .flexible(true)
+        .from_path(root.join("MANIFEST.tsv"))
+        .unwrap();
+    let mut seen = 0;
+    for row in manifest.records() {
+        let row = row.unwrap();
+        let (file, format) = (row.get(0).unwrap(), row.get(1).unwrap());
+        let content = bytes(&root.join(file));
+        let read = ingest(&content, file);
+        let alias = ALIASES.iter().find(|(alias, _)| *alias == format).map_or(format, |(_, name)| *name);
+        let shape = SHAPES.iter().find(|(name, _)| file.ends_with(name)).map(|(_, format)| format.name());
+        assert_eq!(read.format.map(Format::name), Some(shape.unwrap_or(alias)), "{file}: {}", read.evidence);
+        assert_eq!(read.bytes.total(), content.len() as u64, "{file}");
+        let named = read.diagnostics.iter().any(|it| it.severity > Severity::Note);
+        assert!(named || read.bytes.skipped == 0, "{file}: {:?}", read.bytes);
+        assert!(!read.sessions.is_empty() || !read.diagnostics.is_empty(), "{file}");
+        seen += 1;
+    }
+    assert!(seen > 150);
+}
+
 #[test]
 fn corpus_of_claude_code() {
     check_corpus(&["claude-code"]);

@@ -153,10 +153,14 @@ fn block(file: &FileReport, tokenizer: &str, look: Look<'_>, page: &mut String) 
     line(
         "bytes",
         &format!(
-            "{}: {} in {}, {} skipped, {} between",
+            "{}: {} {}, {} skipped, {} between",
             thousands(file.bytes),
             thousands(file.bytes_read),
-            count(file.records, "record"),
+            if file.records > 0 {
+                format!("in {}", count(file.records, "record"))
+            } else {
+                "read".to_owned()
+            },
             thousands(file.bytes_skipped),
             thousands(file.bytes_between)
         ),
@@ -217,7 +221,7 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
         line(
             "recorded",
             &format!(
-                "{}, {}, {}: branches, copies and pieces of replies included",
+                "{}, {}, {}, as the format counts its own records",
                 count(recorded.messages, "message"),
                 count(recorded.tool_calls, "call"),
                 count(recorded.compactions, "compaction")

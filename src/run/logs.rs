@@ -16,7 +16,7 @@ const LARGE: u64 = 64 << 20;
 const PACKED: u64 = 8;
 
 /// Bytes of text in sessions that are collected before they are worked on together.
-const TOGETHER: usize = 32 << 20;
+const TOGETHER: usize = 8 << 20;
 
 /// A log that was read; its sessions went elsewhere.
 pub(super) struct LogRead {
