@@ -803,16 +803,10 @@ mod tests {
         let error = strategy("structred").unwrap_err();
         assert!(error.contains("did you mean `structured`"), "{error}");
     }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::ingest::Format;
 
     #[test]
     fn the_help_names_every_format() {
-        for format in Format::ALL {
+        for format in crate::ingest::Format::ALL {
             let name = format.name();
             let named = INSPECT_ABOUT.split([' ', ',', '\n', '.', '(', ')']).any(|word| word == name);
             assert!(named, "{name}");

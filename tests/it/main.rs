@@ -12,6 +12,7 @@ mod conformance;
 mod cut_safety;
 mod fates;
 mod inputs;
+mod inspect;
 mod labels;
 mod layers;
 mod logs;
