@@ -58,6 +58,7 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// Lists where agents keep their logs.
+#[expect(clippy::disallowed_methods, reason = "where the user's agents keep logs is told by the environment")]
 fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name);

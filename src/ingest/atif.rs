@@ -96,7 +96,7 @@ fn step(draft: &mut Draft, mut step: Value, line: u32, out: &mut Sink) {
         out.damage(line, "bad-record", "a step that is no object; its content is lost");
         return;
     }
-    let acts = ["tool_calls", "metrics", "reasoning_content"].iter().any(|key| step.get(*key).is_some());
+    let acts = ["tool_calls", "metrics", "reasoning_content"].iter().any(|key| step.get(key).is_some());
     let source = text(&step, "source").unwrap_or_default().to_owned();
     let message = take(&mut step, "message");
     let of_user = |meta| Speaker::User { meta };

@@ -4,7 +4,8 @@
 //! copied into a temporary directory and read from there; else it is opened as a file that does not change. A database that
 //! is given as bytes is read from memory.
 
-#[cfg(all(test, feature = "sqlite"))]
+#[cfg(test)]
+#[cfg(feature = "sqlite")]
 mod tests;
 
 use std::path::Path;

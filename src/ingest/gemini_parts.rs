@@ -81,7 +81,7 @@ pub(super) fn result(part: &mut Value, status: Option<&str>) -> ToolResult {
     let images = items(&response, "parts").iter().filter(data).count();
     let mut said = take(&mut response, "response");
     let error = said.get("error").is_some_and(|error| !error.is_null());
-    let held = ["error", "output", "content"].iter().find(|key| said.get(**key).is_some()).copied();
+    let held = ["error", "output", "content"].iter().find(|key| said.get(key).is_some()).copied();
     let text = match held {
         Some(key) => argument_text(take(&mut said, key)),
         None if said.as_object().is_some_and(Map::is_empty) => String::new(),

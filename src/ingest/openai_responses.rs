@@ -248,7 +248,7 @@ impl Items {
         let name = text(&item, "name").filter(|name| !name.is_empty());
         let name = name.unwrap_or_else(|| kind.strip_suffix("_call").unwrap_or(kind)).to_owned();
         let keys = ["arguments", "input", "action", "operation", "code", "queries"];
-        let found = keys.iter().find(|key| item.get(**key).is_some_and(|value| !value.is_null()));
+        let found = keys.iter().find(|key| item.get(key).is_some_and(|value| !value.is_null()));
         let arguments = match found {
             Some(key @ &("code" | "queries")) => json!({ *key: take(&mut item, key) }),
             Some(key) => take(&mut item, key),

@@ -28,14 +28,14 @@ use crate::transcript::{Message, Origin, Part, Role};
 pub(super) static SHAPE: Shape = Shape::new(Format::OtelGenai, sniff, read);
 
 fn sniff(value: &Value) -> Option<&'static str> {
-    if ["resourceSpans", "resource_spans"].iter().any(|key| value.get(*key).is_some_and(Value::is_array)) {
+    if ["resourceSpans", "resource_spans"].iter().any(|key| value.get(key).is_some_and(Value::is_array)) {
         return Some("has resourceSpans");
     }
     let known = |key: &str| {
         key.starts_with("gen_ai.") || key.starts_with("llm.") || key.starts_with("openinference.")
     };
     let named = match value.get("attributes")? {
-        Value::Object(map) => map.keys().any(|key| known(key)),
+        Value::Object(map) => map.keys().any(&known),
         Value::Array(list) => list.iter().any(|it| text(it, "key").is_some_and(known)),
         _ => false,
     };
@@ -59,7 +59,7 @@ struct Span {
 
 impl Span {
     fn text(&self, keys: &[&str]) -> Option<&str> {
-        keys.iter().find_map(|key| self.attributes.get(*key)?.as_str()).filter(|text| !text.is_empty())
+        keys.iter().find_map(|key| self.attributes.get(key)?.as_str()).filter(|text| !text.is_empty())
     }
 
     fn kind(&self) -> Kind {
@@ -182,7 +182,7 @@ fn last_results(draft: &mut Draft, results: &FxHashMap<&str, &Span>) {
             Part::Call(call) => {
                 let span = results.get(call.id.as_str())?;
                 let keys = ["gen_ai.tool.call.result", "output.value", "tool_response"];
-                let result = keys.iter().find_map(|key| span.attributes.get(*key))?;
+                let result = keys.iter().find_map(|key| span.attributes.get(key))?;
                 Some((span.end, turns::answer(call.id.clone(), result.clone(), &Value::Null)))
             }
             _ => None,
@@ -230,7 +230,7 @@ fn of_value(mut value: Value, line: u32) -> Span {
     let parent = of(&["parentSpanId", "parent_span_id", "parent_id"]);
     let time = |keys: [&str; 3]| keys.iter().find_map(|key| turns::time(&value, key));
     let start = time(["startTimeUnixNano", "start_time_unix_nano", "start_time"]);
-    let exact = ["startTimeUnixNano", "start_time_unix_nano"].iter().find_map(|key| value.get(*key));
+    let exact = ["startTimeUnixNano", "start_time_unix_nano"].iter().find_map(|key| value.get(key));
     let exact = exact.and_then(|told| argument_text(told.clone()).parse::<i128>().ok());
     let order = exact.or_else(|| Some(i128::from(start?) * 1_000_000)).unwrap_or(i128::MIN);
     let end = time(["endTimeUnixNano", "end_time_unix_nano", "end_time"]);

@@ -74,8 +74,8 @@ pub(super) fn judge(text: &str, default: Outcome) -> (Outcome, Option<i32>) {
 /// metadata. `None` when there is none.
 pub(super) fn flagged(record: &Value) -> Option<(Outcome, Option<i32>)> {
     let exit = exit_field(record)
-        .or_else(|| ["metadata", "details"].iter().find_map(|key| exit_field(record.get(*key)?)));
-    let error = ["is_error", "isError"].iter().find_map(|key| record.get(*key)?.as_bool());
+        .or_else(|| ["metadata", "details"].iter().find_map(|key| exit_field(record.get(key)?)));
+    let error = ["is_error", "isError"].iter().find_map(|key| record.get(key)?.as_bool());
     let success = record.get("success").and_then(Value::as_bool);
     match (error.or_else(|| success.map(|success| !success)), exit) {
         (Some(failed), exit) => Some((if failed { Outcome::Failed } else { Outcome::Ok }, exit)),
@@ -85,7 +85,7 @@ pub(super) fn flagged(record: &Value) -> Option<(Outcome, Option<i32>)> {
 }
 
 fn exit_field(record: &Value) -> Option<i32> {
-    let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| record.get(*key)?.as_i64())?;
+    let code = ["exit_code", "exitCode", "returncode"].iter().find_map(|key| record.get(key)?.as_i64())?;
     i32::try_from(code).ok()
 }
 

@@ -27,7 +27,7 @@ pub(super) static SHAPE: Shape = Shape::new(Format::Sharegpt, sniff, read);
 const TURNS: [&str; 2] = ["conversations", "conversation"];
 
 fn sniff(value: &Value) -> Option<&'static str> {
-    let list = TURNS.iter().find_map(|key| value.get(*key)?.as_array())?;
+    let list = TURNS.iter().find_map(|key| value.get(key)?.as_array())?;
     let turn = |turn: &Value| {
         text(turn, "from").is_some() && turn.get("value").is_some()
             || text(turn, "role").is_some() && (turn.get("content").is_some() || turn.get("value").is_some())

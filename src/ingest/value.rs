@@ -109,12 +109,11 @@ impl Map {
     /// Sets a field; what it held before.
     pub(crate) fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
         let key = key.into();
-        match self.get_mut(&key) {
-            Some(place) => Some(std::mem::replace(place, value)),
-            None => {
-                self.0.push((key, value));
-                None
-            }
+        if let Some(place) = self.get_mut(&key) {
+            Some(std::mem::replace(place, value))
+        } else {
+            self.0.push((key, value));
+            None
         }
     }
 
@@ -133,12 +132,11 @@ impl Map {
         let mut places: FxHashMap<Key, usize> = FxHashMap::default();
         let mut settled: Vec<(Key, Value)> = Vec::with_capacity(before);
         for (name, value) in std::mem::take(&mut self.0) {
-            match places.get(&name).and_then(|at| settled.get_mut(*at)) {
-                Some((_, place)) => *place = value,
-                None => {
-                    places.insert(name.clone(), settled.len());
-                    settled.push((name, value));
-                }
+            if let Some((_, place)) = places.get(&name).and_then(|at| settled.get_mut(*at)) {
+                *place = value;
+            } else {
+                places.insert(name.clone(), settled.len());
+                settled.push((name, value));
             }
         }
         self.0 = settled;

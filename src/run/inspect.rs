@@ -73,7 +73,7 @@ fn file(source: &Source, tokenizer: Tokenizer) -> (FileReport, Vec<Trail>) {
     });
     match read {
         Ok(LogRead { ingested, .. }) => {
-            report.format = ingested.format.map_or("", crate::ingest::Format::name).to_owned();
+            ingested.format.map_or("", crate::ingest::Format::name).clone_into(&mut report.format);
             report.evidence = ingested.evidence;
             report.records = ingested.records;
             report.bytes = ingested.bytes.total();

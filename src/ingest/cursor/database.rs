@@ -171,7 +171,7 @@ fn call(mut told: Value, line: u32, out: &mut Sink) -> (Option<Part>, Option<Par
     let call = ToolCall { id: id.clone(), name, arguments: argument_text(arguments) };
     let status = text(&told, "status").unwrap_or_default();
     let rejected = text(&told, "userDecision") == Some("rejected");
-    let answer = ["error", "result"].iter().find_map(|key| told.get(*key).filter(|value| !value.is_null()));
+    let answer = ["error", "result"].iter().find_map(|key| told.get(key).filter(|value| !value.is_null()));
     if answer.is_none() && !rejected && !matches!(status, "error" | "cancelled") {
         return (Some(Part::Call(call)), None);
     }

@@ -35,8 +35,7 @@ pub(super) fn describe(draft: &mut Draft, state: &Value) {
 
 /// The ids of the events that a condensation forgot.
 pub(super) fn forgotten(args: &Value) -> Option<Vec<String>> {
-    let listed =
-        ["forgotten_event_ids", "pruned_event_ids"].iter().find_map(|key| args.get(*key)?.as_array());
+    let listed = ["forgotten_event_ids", "pruned_event_ids"].iter().find_map(|key| args.get(key)?.as_array());
     match listed {
         Some(list) => Some(list.iter().cloned().map(argument_text).collect()),
         None => span(args, "forgotten_events_start_id", "forgotten_events_end_id"),

@@ -32,7 +32,7 @@ const NUMBERED: [(&str, &str); 2] =
 
 /// True where there are messages in one of the vocabularies.
 pub(super) fn has(attributes: &Map) -> bool {
-    WHOLE.iter().any(|(sent, _)| attributes.contains_key(*sent))
+    WHOLE.iter().any(|(sent, _)| attributes.contains_key(sent))
         || attributes.keys().any(|key| NUMBERED.iter().any(|(sent, _)| key.starts_with(sent)))
 }
 
@@ -46,7 +46,7 @@ pub(super) fn of_span(attributes: &Map, line: u32, out: &mut Sink) -> Said {
         said.sent.push(turns::message(Role::System, parts, line));
     }
     let whole =
-        WHOLE.iter().find(|(sent, reply)| attributes.contains_key(*sent) || attributes.contains_key(*reply));
+        WHOLE.iter().find(|(sent, reply)| attributes.contains_key(sent) || attributes.contains_key(reply));
     let raw = out.raw;
     if let Some((sent, reply)) = whole {
         let read = |key: &str| attributes.get(key).map(list).unwrap_or_default().into_iter();
@@ -217,7 +217,7 @@ impl Flat {
 /// The tools offered, as JSON text.
 pub(super) fn tools(attributes: &Map) -> Option<String> {
     let whole =
-        ["gen_ai.tool.definitions", "gen_ai.request.tools"].iter().find_map(|key| attributes.get(*key));
+        ["gen_ai.tool.definitions", "gen_ai.request.tools"].iter().find_map(|key| attributes.get(key));
     if let Some(whole) = whole {
         return Some(argument_text(whole.clone())).filter(|schema| schema.len() > 2);
     }
@@ -235,7 +235,7 @@ pub(super) fn tools(attributes: &Map) -> Option<String> {
 
 /// Usage of a call: cached tokens are part of the input in both vocabularies.
 fn usage(attributes: &Map) -> Result<Option<Usage>, String> {
-    let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(*key)).cloned().unwrap_or_default();
+    let first = |keys: &[&str]| keys.iter().find_map(|key| attributes.get(key)).cloned().unwrap_or_default();
     let told = json!({
         "input": first(&["gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens", "llm.token_count.prompt"]),
         "output": first(&["gen_ai.usage.output_tokens", "gen_ai.usage.completion_tokens", "llm.token_count.completion"]),

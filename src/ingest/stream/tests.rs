@@ -34,7 +34,7 @@ fn check(log: &[u8], batch: u64) -> Vec<Transcript> {
 }
 
 fn lines(records: impl IntoIterator<Item = Value>) -> String {
-    records.into_iter().map(|record| format!("{record}\n")).collect()
+    records.into_iter().fold(String::new(), |text, record| text + &format!("{record}\n"))
 }
 
 /// A Claude Code session of `turns` requests with their replies.
