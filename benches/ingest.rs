@@ -11,7 +11,7 @@
 mod typed;
 
 use compactor::discover::{discover, read};
-use compactor::ingest::{Format, ingest};
+use compactor::ingest::ingest;
 use std::collections::BTreeMap;
 use std::hint::black_box;
 use std::path::PathBuf;
@@ -38,7 +38,8 @@ fn main() {
     let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
     let mut formats: BTreeMap<&str, Times> = BTreeMap::new();
     for source in &discover(&paths).sources {
-        let Ok(bytes) = read(source) else { continue };
+        let Ok(contents) = read(source) else { continue };
+        let bytes = contents.bytes;
         let Some(format) = ingest(&bytes, &source.label).format else { continue };
         let Some(parse) = typed::parser(format) else { continue };
         let best = fastest(&bytes, &source.label, parse);

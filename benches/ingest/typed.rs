@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 use std::fmt;
 
 /// Parses all lines of a file into the types of a format and gives the number of records; `None` for formats without types.
-pub fn parser(format: Format) -> Option<fn(&[u8]) -> usize> {
+pub(crate) fn parser(format: Format) -> Option<fn(&[u8]) -> usize> {
     match format {
         Format::ClaudeCode => Some(parse::<Claude>),
         Format::Codex => Some(parse::<Codex>),
