@@ -27,7 +27,7 @@ use super::json;
 use super::sink::Sink;
 use super::value::{Seed, Value};
 use crate::diagnostic::Severity;
-use repair::{repair, shallow};
+use repair::{repair, shallow, spelled_out};
 
 /// Places of one damaged line at which a whole record is looked for.
 const RECOVERIES: usize = 8;
@@ -254,6 +254,7 @@ fn one_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let mut parsed = lines.finish(out);
     // Repairs may have changed lengths.
     parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
+    parsed.bytes.skipped = parsed.bytes.skipped.min(bytes.len() as u64 - parsed.bytes.read);
     parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
     Some(parsed)
 }
@@ -275,7 +276,7 @@ pub(super) struct Lines {
     cut: Option<(u32, String)>,
     /// Bytes of the line at hand that no record has.
     lost: usize,
-    /// The line at hand holds a field twice, or nests too deep.
+    /// The line at hand holds a field twice, nests too deep, or holds too large a number.
     odd: Odd,
 }
 
@@ -284,6 +285,7 @@ pub(super) struct Lines {
 struct Odd {
     twice: bool,
     deep: bool,
+    wide: bool,
 }
 
 /// Records taken out to be read.
@@ -401,6 +403,10 @@ impl Lines {
             let what = format!("nested deeper than {} levels; what is deeper is kept as text", repair::DEPTH);
             out.note(self.number, "deep-nesting", Severity::Note, what);
         }
+        if std::mem::take(&mut self.odd.wide) {
+            let what = "a number of more than 64 bits; kept as the text of its digits";
+            out.note(self.number, "large-number", Severity::Note, what);
+        }
     }
 
     fn text(&mut self, text: &str, out: &mut Sink) {
@@ -412,20 +418,37 @@ impl Lines {
 
     /// Parses exactly one value, with all its top-level fields or those in `keep`.
     fn one_value(&mut self, text: &str) -> Result<Value, serde_json::Error> {
-        let twice = Cell::new(false);
+        let (twice, wide) = (Cell::new(false), Cell::new(false));
         let keep = self.keep;
         let parse = |text: &str| {
+            wide.set(false);
             let mut reader = serde_json::Deserializer::from_str(text);
-            let value = Seed { keep, time: TIME, twice: Some(&twice) }.deserialize(&mut reader)?;
+            let seed = Seed { keep, time: TIME, twice: Some(&twice), wide: Some(&wide) };
+            let value = seed.deserialize(&mut reader)?;
             reader.end().map(|()| value)
         };
-        let mut parsed = parse(text);
-        if let Err(error) = &parsed
-            && error.to_string().starts_with("recursion limit")
-            && let Some(shallow) = shallow(text)
-        {
-            parsed = parse(&shallow);
-            self.odd.deep |= parsed.is_ok();
+        let mut source = Cow::Borrowed(text);
+        let mut parsed = parse(&source);
+        let (mut deep, mut spelled) = (false, false);
+        // Each cure is tried once: the two ills may come together.
+        for _ in 0..2 {
+            let ill = parsed.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            let cured = if !deep && ill.starts_with("recursion limit") {
+                deep = true;
+                shallow(&source)
+            } else if !spelled && (wide.get() || ill.starts_with("number out of range")) {
+                spelled = true;
+                spelled_out(&source)
+            } else {
+                break;
+            };
+            let Some(cured) = cured else { break };
+            source = Cow::Owned(cured);
+            parsed = parse(&source);
+            if parsed.is_ok() {
+                self.odd.deep |= deep;
+                self.odd.wide |= spelled;
+            }
         }
         self.odd.twice |= twice.get() && parsed.is_ok();
         parsed

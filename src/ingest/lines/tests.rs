@@ -133,6 +133,37 @@ fn a_field_that_comes_twice_is_noted() {
 #[test]
 fn large_integers_stay_exact() {
     check("{\"n\":2512292042121000001}", &[(1, "2512292042121000001")], &[]);
+    check(
+        "{\"n\":[18446744073709551615,-9223372036854775808]}",
+        &[(1, "[18446744073709551615,-9223372036854775808]")],
+        &[],
+    );
+}
+
+#[test]
+fn numbers_beyond_64_bits_keep_their_digits_as_text() {
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+        "1e400",
+        "-1.5E+999",
+    ] {
+        let text = format!("{{\"n\":{number}}}");
+        check(&text, &[(1, &format!("\"{number}\""))], &["1:large-number"]);
+        // Beside one, what is like it stays what it is.
+        let text = format!("{{\"n\":[{number},1e300,-7,\"{number} \\\" 1e999\"]}}");
+        let kept = format!("[\"{number}\",1e+300,-7,\"{number} \\\" 1e999\"]");
+        check(&text, &[(1, &kept)], &["1:large-number"]);
+    }
+    // Digits in a string, and a number that is large and no more than that.
+    check("{\"n\":\"18446744073709551616\"}", &[(1, "\"18446744073709551616\"")], &[]);
+    check("{\"n\":1e20}", &[(1, "1e+20")], &[]);
+    // Together with nesting, and in a list.
+    let deep = format!("{{\"n\":18446744073709551616,\"m\":{}{}}}", "[".repeat(500), "]".repeat(500));
+    check(&deep, &[(1, "\"18446744073709551616\"")], &["1:deep-nesting", "1:large-number"]);
+    check("[{\"n\":1e400}]", &[(1, "\"1e400\"")], &["1:large-number"]);
+    check("{\"n\":1-2e999}", &[], &["1:bad-json"]);
 }
 
 proptest! {
