@@ -82,14 +82,14 @@ fn surrogate(source: &[u8], at: usize) -> Option<Half> {
 
 /// Whether a place of a JSON text is inside a string.
 #[derive(Debug, Default)]
-struct Quoted {
+pub(super) struct Quoted {
     inside: bool,
     escaped: bool,
 }
 
 impl Quoted {
     /// Goes over one character; true when it belongs to a string.
-    fn step(&mut self, c: char) -> bool {
+    pub(super) fn step(&mut self, c: char) -> bool {
         if self.escaped {
             self.escaped = false;
         } else if self.inside {
