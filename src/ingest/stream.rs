@@ -21,7 +21,7 @@ use super::detect::{By, Detected};
 use super::lines::{self, Lines};
 use super::shapes::Split;
 use super::sink::Sink;
-use super::value::{Seed, Value};
+use super::value::Seed;
 use super::{Ingested, finished, ingest, read_records, stem};
 use crate::transcript::Transcript;
 
