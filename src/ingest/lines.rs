@@ -27,10 +27,13 @@ use super::json;
 use super::sink::Sink;
 use super::value::{Seed, Value};
 use crate::diagnostic::Severity;
-use repair::{repair, shallow};
+use repair::{Quoted, repair, shallow, spelled_out};
 
 /// Places of one damaged line at which a whole record is looked for.
 const RECOVERIES: usize = 8;
+
+/// A byte order mark.
+const MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The field that says when a record was written, in every format that says it.
 const TIME: &str = "timestamp";
@@ -145,7 +148,7 @@ pub(super) fn note_mark(out: &mut Sink) {
 
 /// The bytes without a byte order mark.
 pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
-    bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes)
+    bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
 /// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
@@ -254,6 +257,7 @@ fn one_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let mut parsed = lines.finish(out);
     // Repairs may have changed lengths.
     parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
+    parsed.bytes.skipped = parsed.bytes.skipped.min(bytes.len() as u64 - parsed.bytes.read);
     parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
     Some(parsed)
 }
@@ -275,7 +279,7 @@ pub(super) struct Lines {
     cut: Option<(u32, String)>,
     /// Bytes of the line at hand that no record has.
     lost: usize,
-    /// The line at hand holds a field twice, or nests too deep.
+    /// The line at hand holds a field twice, nests too deep, or holds too large a number.
     odd: Odd,
 }
 
@@ -284,6 +288,7 @@ pub(super) struct Lines {
 struct Odd {
     twice: bool,
     deep: bool,
+    wide: bool,
 }
 
 /// Records taken out to be read.
@@ -334,7 +339,12 @@ impl Lines {
                 memchr(b'\n', block.get(start..).unwrap_or_default()).map_or(block.len(), |at| start + at);
             self.number = self.number.saturating_add(1);
             let line = block.get(start..end).unwrap_or_default();
-            let trimmed = line.trim_ascii();
+            let mut trimmed = line.trim_ascii();
+            if trimmed.starts_with(MARK) && self.number > 1 {
+                trimmed = unmarked(trimmed).trim_ascii_start();
+                let what = "a byte order mark inside the file, as where files were strung together; skipped";
+                out.note(self.number, "byte-order-mark", Severity::Note, what);
+            }
             let ended = usize::from(end < block.len());
             self.bytes.between += (line.len() - trimmed.len() + ended) as u64;
             if !trimmed.is_empty() {
@@ -401,6 +411,10 @@ impl Lines {
             let what = format!("nested deeper than {} levels; what is deeper is kept as text", repair::DEPTH);
             out.note(self.number, "deep-nesting", Severity::Note, what);
         }
+        if std::mem::take(&mut self.odd.wide) {
+            let what = "a number of more than 64 bits; kept as the text of its digits";
+            out.note(self.number, "large-number", Severity::Note, what);
+        }
     }
 
     fn text(&mut self, text: &str, out: &mut Sink) {
@@ -412,20 +426,37 @@ impl Lines {
 
     /// Parses exactly one value, with all its top-level fields or those in `keep`.
     fn one_value(&mut self, text: &str) -> Result<Value, serde_json::Error> {
-        let twice = Cell::new(false);
+        let (twice, wide) = (Cell::new(false), Cell::new(false));
         let keep = self.keep;
         let parse = |text: &str| {
+            wide.set(false);
             let mut reader = serde_json::Deserializer::from_str(text);
-            let value = Seed { keep, time: TIME, twice: Some(&twice) }.deserialize(&mut reader)?;
+            let seed = Seed { keep, time: TIME, twice: Some(&twice), wide: Some(&wide) };
+            let value = seed.deserialize(&mut reader)?;
             reader.end().map(|()| value)
         };
-        let mut parsed = parse(text);
-        if let Err(error) = &parsed
-            && error.to_string().starts_with("recursion limit")
-            && let Some(shallow) = shallow(text)
-        {
-            parsed = parse(&shallow);
-            self.odd.deep |= parsed.is_ok();
+        let mut source = Cow::Borrowed(text);
+        let mut parsed = parse(&source);
+        let (mut deep, mut spelled) = (false, false);
+        // Each cure is tried once: the two ills may come together.
+        for _ in 0..2 {
+            let ill = parsed.as_ref().err().map(ToString::to_string).unwrap_or_default();
+            let cured = if !deep && ill.starts_with("recursion limit") {
+                deep = true;
+                shallow(&source)
+            } else if !spelled && (wide.get() || ill.starts_with("number out of range")) {
+                spelled = true;
+                spelled_out(&source)
+            } else {
+                break;
+            };
+            let Some(cured) = cured else { break };
+            source = Cow::Owned(cured);
+            parsed = parse(&source);
+            if parsed.is_ok() {
+                self.odd.deep |= deep;
+                self.odd.wide |= spelled;
+            }
         }
         self.odd.twice |= twice.get() && parsed.is_ok();
         parsed
@@ -445,6 +476,12 @@ impl Lines {
         if text.contains('\0') {
             out.damage(self.number, "nul-bytes", "NUL bytes (left by a crash) removed");
             self.lost += text.bytes().filter(|byte| *byte == 0).count();
+            // They may stand inside a record, too.
+            let whole: String = text.chars().filter(|c| *c != '\0').collect();
+            if let Ok(value) = self.one_value(&whole) {
+                self.push(value, whole.len());
+                return;
+            }
             for piece in text.split('\0').map(str::trim).filter(|piece| !piece.is_empty()) {
                 self.text(piece, out);
             }
@@ -471,46 +508,81 @@ impl Lines {
     fn pieces(&mut self, text: &str, error: &str, out: &mut Sink) {
         let mut rest = text;
         let mut found = 0u32;
-        // Whole values one after the other.
-        while !rest.is_empty() {
-            let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
-            let Some(Ok(value)) = stream.next() else { break };
-            let used = stream.byte_offset();
-            // A bare number or word in front of junk is no record.
-            if !value.is_object() {
-                break;
+        let mut tries = RECOVERIES;
+        loop {
+            // Whole values one after the other.
+            while !rest.is_empty() {
+                let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<Value>();
+                let Some(Ok(value)) = stream.next() else { break };
+                let used = stream.byte_offset();
+                // A bare number or word in front of junk is no record.
+                if !value.is_object() {
+                    break;
+                }
+                found += 1;
+                self.push(value, used);
+                rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
             }
-            found += 1;
-            self.push(value, used);
-            rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
-        }
-        if rest.is_empty() {
-            let what = format!("{found} records glued into one line; split");
-            out.note(self.number, "glued-records", Severity::Note, what);
-            return;
-        }
-        // A torn record, with a whole one behind it.
-        let starts = memmem::find_iter(rest.as_bytes(), b"{\"").filter(|at| *at > 0);
-        for at in starts.filter(|at| opens_record(rest.get(at + 2..).unwrap_or_default())).take(RECOVERIES) {
-            let tail = rest.get(at..).unwrap_or_default();
-            if let Ok(value) = self.one_value(tail) {
-                out.damage(
-                    self.number,
-                    "torn-record",
-                    "a record cut off in mid-write, with a whole one behind it",
-                );
-                self.lost += at;
-                self.push(value, tail.len());
+            if rest.is_empty() {
+                if found > 1 {
+                    let what = format!("{found} records glued into one line; split");
+                    out.note(self.number, "glued-records", Severity::Note, what);
+                }
                 return;
+            }
+            // A torn record, with a whole one behind it.
+            let Some(at) = self.behind_torn(rest, &mut tries) else { break };
+            out.damage(
+                self.number,
+                "torn-record",
+                "a record cut off in mid-write, with a whole one behind it",
+            );
+            self.lost += at;
+            rest = rest.get(at..).unwrap_or_default();
+            if let Ok(value) = self.one_value(rest) {
+                found += 1;
+                self.push(value, rest.len());
+                rest = "";
             }
         }
         self.lost += rest.len();
-        if rest.starts_with(['{', '[']) && !rest.ends_with('}') {
+        if rest.starts_with(['{', '[']) && (!rest.ends_with('}') || error.starts_with("EOF")) {
             self.cut = Some((self.number, error.to_owned()));
         } else {
             self.prose += usize::from(!rest.starts_with(['{', '[']));
             bad_json(self.number, error, out);
         }
+    }
+
+    /// Where behind a torn record a whole one begins: one that ends the line, or that another one follows. What stands where the
+    /// torn one has a value is that value, save where it opens like the torn one itself.
+    fn behind_torn(&mut self, text: &str, tries: &mut usize) -> Option<usize> {
+        let starts = memmem::find_iter(text.as_bytes(), b"{\"").filter(|at| *at > 0);
+        let starts = starts.filter(|at| opens_record(text.get(at + 2..).unwrap_or_default()));
+        let mut quoted = Quoted::default();
+        let (mut inside, mut seen) = (false, 0);
+        for at in starts {
+            let before = text.get(seen..at).unwrap_or_default();
+            inside = before.chars().map(|c| quoted.step(c)).last().unwrap_or(inside);
+            seen = at;
+            let (torn, tail) = text.split_at_checked(at)?;
+            let value = !inside && torn.trim_end().ends_with([':', ',', '[']);
+            if value && !opens_alike(torn, tail) {
+                continue;
+            }
+            *tries = tries.checked_sub(1)?;
+            if self.one_value(tail).is_ok() {
+                return Some(at);
+            }
+            let mut stream = serde_json::Deserializer::from_str(tail).into_iter::<Value>();
+            if let Some(Ok(_)) = stream.next() {
+                let next = tail.get(stream.byte_offset()..).unwrap_or_default();
+                if next.trim_start().strip_prefix("{\"").is_some_and(opens_record) {
+                    return Some(at);
+                }
+            }
+        }
+        None
     }
 
     /// Says what the last line that seemed to be cut off is, now that it is known whether others follow.
@@ -529,6 +601,22 @@ impl Lines {
 
 fn bad_json(number: u32, error: &str, out: &mut Sink) {
     out.damage(number, "bad-json", format!("not a JSON record, skipped: {}", brief(error)));
+}
+
+/// The values in a line, damaged or not.
+pub(super) fn values(line: &[u8]) -> Vec<Value> {
+    let mut lines = Lines::default();
+    lines.block(line, &mut Sink::default());
+    lines.records.into_iter().map(|record| record.value).collect()
+}
+
+/// True when two records begin with the same field; where it is one that parts of records have, too, with the same two, as far as
+/// the first record goes.
+fn opens_alike(torn: &str, whole: &str) -> bool {
+    let (mut torn, mut whole) = (torn.split('"'), whole.split('"'));
+    let first = torn.nth(1);
+    first == whole.nth(1)
+        && (first != Some("type") || torn.nth(3).is_none_or(|second| whole.nth(3) == Some(second)))
 }
 
 /// True when the text could be the inside of a record's beginning: a first key that logs use.

@@ -21,7 +21,7 @@ use super::detect::{By, Detected};
 use super::lines::{self, Lines};
 use super::shapes::Split;
 use super::sink::Sink;
-use super::value::{Seed, Value};
+use super::value::Seed;
 use super::{Ingested, finished, ingest, read_records, stem};
 use crate::transcript::Transcript;
 
@@ -326,13 +326,14 @@ impl Groups {
     }
 }
 
-/// Hashes of the ids that a record names in these fields of its outermost object.
+/// Hashes of the ids that the records of a line name in these fields of their outermost objects.
 fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
     let mut reader = serde_json::Deserializer::from_slice(line);
-    let Ok(value) = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader) else {
-        return Vec::new();
-    };
-    let ids = fields.iter().filter_map(|field| value.get(field).and_then(Value::as_str));
+    let seed = Seed { keep: Some(fields), ..Seed::default() };
+    let parsed = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
+    // A damaged line, or one that holds several records.
+    let values = parsed.map_or_else(|_| lines::values(line), |value| vec![value]);
+    let ids = values.iter().flat_map(|value| fields.iter().filter_map(|field| value.get(field)?.as_str()));
     ids.filter(|id| !id.is_empty())
         .map(|id| {
             let mut hasher = FxHasher::default();

@@ -408,6 +408,9 @@ impl FromIterator<Self> for Value {
     }
 }
 
+/// Whole numbers from this size on may be more than 64 bits hold: 2 to the power of 63.
+const EXACT: f64 = 9_223_372_036_854_775_808.0;
+
 /// Builds a [`Value`] from what a parser reads.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Seed<'a> {
@@ -417,6 +420,8 @@ pub(super) struct Seed<'a> {
     pub(super) time: &'a str,
     /// Set when a field comes twice somewhere.
     pub(super) twice: Option<&'a Cell<bool>>,
+    /// Set when a number is so large that its digits may have been lost.
+    pub(super) wide: Option<&'a Cell<bool>>,
 }
 
 impl Seed<'_> {
@@ -453,6 +458,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        if value.abs() >= EXACT
+            && let Some(wide) = self.wide
+        {
+            wide.set(true);
+        }
         Ok(Number::from_f64(value).map_or(Value::Null, Value::Number))
     }
 

@@ -82,14 +82,14 @@ fn surrogate(source: &[u8], at: usize) -> Option<Half> {
 
 /// Whether a place of a JSON text is inside a string.
 #[derive(Debug, Default)]
-struct Quoted {
+pub(super) struct Quoted {
     inside: bool,
     escaped: bool,
 }
 
 impl Quoted {
     /// Goes over one character; true when it belongs to a string.
-    fn step(&mut self, c: char) -> bool {
+    pub(super) fn step(&mut self, c: char) -> bool {
         if self.escaped {
             self.escaped = false;
         } else if self.inside {
@@ -145,4 +145,42 @@ pub(super) fn shallow(text: &str) -> Option<String> {
     }
     fixed.push_str(text.get(from..)?);
     Some(fixed)
+}
+
+/// The text with every number that would lose digits as a string of them: whole ones of more than 64 bits, and those beyond all
+/// range; `None` when there is none.
+pub(super) fn spelled_out(text: &str) -> Option<String> {
+    let mut quoted = Quoted::default();
+    let mut from = 0;
+    let mut skip = 0;
+    let mut fixed = String::new();
+    for (at, c) in text.char_indices() {
+        if at < skip || quoted.step(c) || !(c == '-' || c.is_ascii_digit()) {
+            continue;
+        }
+        let rest = text.get(at..)?;
+        let inside = |c: char| c.is_ascii_digit() || "+-.eE".contains(c);
+        let number = rest.find(|c| !inside(c)).and_then(|end| rest.get(..end)).unwrap_or(rest);
+        skip = at + number.len();
+        if is_wide(number) {
+            fixed.push_str(text.get(from..at)?);
+            fixed.extend(["\"", number, "\""]);
+            from = skip;
+        }
+    }
+    if from == 0 {
+        return None;
+    }
+    fixed.push_str(text.get(from..)?);
+    Some(fixed)
+}
+
+/// True for a number whose digits are more than a value can hold.
+fn is_wide(number: &str) -> bool {
+    let digits = number.strip_prefix('-').unwrap_or(number);
+    if digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        !digits.is_empty() && number.parse::<u64>().is_err() && number.parse::<i64>().is_err()
+    } else {
+        number.parse::<f64>().is_ok_and(f64::is_infinite)
+    }
 }

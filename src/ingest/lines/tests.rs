@@ -94,6 +94,38 @@ fn deep_nesting_becomes_text_at_a_limit() {
     check(format!("{{\"n\":{}", "[".repeat(100_000)), &[], &["1:truncated-line"]);
 }
 
+#[test]
+fn several_ills_of_one_line() {
+    // Whole, torn and whole ones in all orders, and several of each.
+    let (one, torn, two) = ("{\"id\":\"a\",\"n\":1}", "{\"id\":\"b\",\"n\":\"to", "{\"id\":\"c\",\"n\":2}");
+    check([torn, one, two].concat(), &[(1, "1"), (1, "2")], &["1:torn-record", "1:glued-records"]);
+    check([one, torn, two].concat(), &[(1, "1"), (1, "2")], &["1:torn-record", "1:glued-records"]);
+    check([torn, one, torn, two].concat(), &[(1, "1"), (1, "2")], &["1:torn-record", "1:glued-records"]);
+    check([one, two, torn].concat(), &[(1, "1"), (1, "2")], &["1:truncated-line"]);
+    check_bytes([torn, one, torn, two].concat(), (one.len() + two.len()) as u64, 2 * torn.len() as u64);
+    // What lies in a torn record is no record of its own.
+    check(
+        "{\"id\":\"a\",\"n\":[{\"id\":\"b\",\"n\":1},{\"id\":\"c\",\"n\":2},{\"id\":\"to",
+        &[],
+        &["1:truncated-line"],
+    );
+    check("{\"type\":\"x\",\"message\":{\"role\":\"user\",\"n\":1}", &[], &["1:truncated-line"]);
+    check("{\"type\":\"x\",\"list\":[ {\"role\":\"user\",\"n\":1}\n{\"n\":2}", &[(2, "2")], &["1:bad-json"]);
+    check("{\"type\":\"x\",\"list\":[{\"type\":\"text\",\"n\":1}", &[], &["1:truncated-line"]);
+    check("{\"type\":\"x\",\"m\":{\"type\":\"y\",\"m\":{\"n\":1},\"n\":2}", &[(1, "2")], &["1:torn-record"]);
+    // A record behind one that was torn where a value would be.
+    check("{\"id\":\"a\",\"n\":{\"id\":\"b\",\"n\":2}", &[(1, "2")], &["1:torn-record"]);
+    check("{\"id\":\"a\",\"n\":\"x, {\"role\":\"user\",\"n\":2}", &[(1, "2")], &["1:torn-record"]);
+    // NUL bytes inside a record, and between records.
+    check("{\"id\":\"a\",\"n\":\"x\0\0\0y\"}", &[(1, "\"xy\"")], &["1:nul-bytes"]);
+    check(format!("{one}\0\0{two}"), &[(1, "1"), (1, "2")], &["1:nul-bytes"]);
+    check_bytes("{\"id\":\"a\",\"n\":\"x\0\0\0y\"}", 19, 3);
+    // Files strung together, each with its mark.
+    let marked = "\u{feff}{\"n\":1}\n\u{feff}{\"n\":2}\r\n\u{feff} {\"n\":3}";
+    check(marked, &[(1, "1"), (2, "2"), (3, "3")], &["1:byte-order-mark", "2:byte-order-mark"]);
+    check_bytes(marked, 21, 0);
+}
+
 /// Every byte is in a record, skipped with a remark, or between records.
 fn check_bytes(text: impl AsRef<[u8]>, read: u64, skipped: u64) {
     let text = text.as_ref();
@@ -133,6 +165,37 @@ fn a_field_that_comes_twice_is_noted() {
 #[test]
 fn large_integers_stay_exact() {
     check("{\"n\":2512292042121000001}", &[(1, "2512292042121000001")], &[]);
+    check(
+        "{\"n\":[18446744073709551615,-9223372036854775808]}",
+        &[(1, "[18446744073709551615,-9223372036854775808]")],
+        &[],
+    );
+}
+
+#[test]
+fn numbers_beyond_64_bits_keep_their_digits_as_text() {
+    for number in [
+        "18446744073709551616",
+        "-9223372036854775809",
+        "123456789012345678901234567890",
+        "1e400",
+        "-1.5E+999",
+    ] {
+        let text = format!("{{\"n\":{number}}}");
+        check(&text, &[(1, &format!("\"{number}\""))], &["1:large-number"]);
+        // Beside one, what is like it stays what it is.
+        let text = format!("{{\"n\":[{number},1e300,-7,\"{number} \\\" 1e999\"]}}");
+        let kept = format!("[\"{number}\",1e+300,-7,\"{number} \\\" 1e999\"]");
+        check(&text, &[(1, &kept)], &["1:large-number"]);
+    }
+    // Digits in a string, and a number that is large and no more than that.
+    check("{\"n\":\"18446744073709551616\"}", &[(1, "\"18446744073709551616\"")], &[]);
+    check("{\"n\":1e20}", &[(1, "1e+20")], &[]);
+    // Together with nesting, and in a list.
+    let deep = format!("{{\"n\":18446744073709551616,\"m\":{}{}}}", "[".repeat(500), "]".repeat(500));
+    check(&deep, &[(1, "\"18446744073709551616\"")], &["1:deep-nesting", "1:large-number"]);
+    check("[{\"n\":1e400}]", &[(1, "\"1e400\"")], &["1:large-number"]);
+    check("{\"n\":1-2e999}", &[], &["1:bad-json"]);
 }
 
 proptest! {

@@ -100,6 +100,36 @@ fn a_session_that_goes_on_in_another_is_read_with_it() {
     }
 }
 
+/// Damage in a line hides nothing of which session its records belong to.
+#[test]
+fn damaged_lines_are_read_with_their_session() {
+    // Two records on one line, and one of the sessions ends long before the other.
+    let (one, other) = (claude("a", 2), claude("b", 9));
+    let mut glued: Vec<String> = one.iter().chain(&other).map(ToString::to_string).collect();
+    let first = glued.remove(4);
+    glued[3] += &first;
+    for batch in [1, 300, 900] {
+        let sessions = check((glued.join("\n") + "\n").as_bytes(), batch);
+        assert_eq!(sessions.iter().map(|it| it.messages.len()).sum::<usize>(), 22, "{batch}");
+        assert_eq!(sessions.len(), 2, "{batch}");
+    }
+    let (one, other) = (claude("a", 4), claude("b", 4));
+    let mut mixed: Vec<String> =
+        one.iter().zip(&other).flat_map(|(one, other)| [one.to_string(), other.to_string()]).collect();
+    mixed[8] = mixed[8].replace("says", "says\t");
+    mixed[9] = format!("\0\0{}", mixed[9]);
+    mixed[10] = mixed[10].replacen('{', "{\"odd\":NaN,", 1);
+    let glued = mixed.remove(13);
+    mixed[12] += &glued;
+    let mut log = (mixed.join("\n") + "\n").into_bytes();
+    let last = log.len() - "7\"}]}}\n".len();
+    log[last] = 0xff;
+    for batch in [1, 300, 700, 1_500] {
+        let sessions = check(&log, batch);
+        assert_eq!(sessions.iter().map(|it| it.messages.len()).collect::<Vec<_>>(), [8, 8], "{batch}");
+    }
+}
+
 #[test]
 fn what_is_no_list_of_lines_is_read_whole() {
     check(
