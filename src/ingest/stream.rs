@@ -38,10 +38,11 @@ pub fn ingest_stream(
     name: &str,
     each: &mut dyn FnMut(Transcript),
 ) -> io::Result<Ingested> {
-    stream(open, name, each, BATCH)
+    ingest_in_batches(open, name, each, BATCH)
 }
 
-pub(super) fn stream(
+/// The same, with records read whenever so many bytes of them have piled up.
+pub fn ingest_in_batches(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
     name: &str,
     each: &mut dyn FnMut(Transcript),

@@ -21,7 +21,8 @@ fn check(log: &[u8], batch: u64) -> Vec<Transcript> {
     let mut at_once = ingest(log, "dir/log.jsonl");
     let mut sessions = Vec::new();
     let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(Dripping(Cursor::new(log.to_vec()), 700))) };
-    let read = stream(&mut open, "dir/log.jsonl", &mut |session| sessions.push(session), batch).unwrap();
+    let read =
+        ingest_in_batches(&mut open, "dir/log.jsonl", &mut |session| sessions.push(session), batch).unwrap();
     let whole = std::mem::take(&mut at_once.sessions);
     assert_eq!(read, at_once);
     let sorted = |sessions: &[Transcript]| {
