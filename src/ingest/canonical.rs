@@ -452,6 +452,9 @@ fn sniff(value: &Value) -> Option<&'static str> {
 
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    if out.is_refused() {
+        return;
+    }
     let mut open: Option<Reading> = None;
     let mut cwd: Option<Arc<str>> = None;
     for Record { line, value } in records {
@@ -463,6 +466,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                     "the header's version is {told}, not a whole number from 1 on: what the file holds cannot be told"
                 );
                 out.note(line, "bad-version", Severity::Lost, text);
+                out.refuse();
                 return;
             };
             if version > u64::from(VERSION) {
@@ -471,6 +475,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                      a newer one"
                 );
                 out.note(line, "newer-version", Severity::Lost, text);
+                out.refuse();
                 return;
             }
             continue;

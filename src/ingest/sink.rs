@@ -28,6 +28,7 @@ pub(super) struct Sink {
     batches: bool,
     given: u64,
     numbered: u32,
+    refused: bool,
 }
 
 /// One diagnostic to be, with how often it came.
@@ -54,6 +55,16 @@ impl Sink {
     /// True when the file holds sessions that the reader does not see now.
     pub(super) fn is_in_batches(&self) -> bool {
         self.batches
+    }
+
+    /// What follows in the file cannot be read, whatever it looks like.
+    pub(super) fn refuse(&mut self) {
+        self.refused = true;
+    }
+
+    /// True when something before, in this batch or an earlier one, says that the rest cannot be read.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// The number of the next session in the file, from 1 on, for those without an id.

@@ -268,7 +268,7 @@ impl Groups {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
         let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
         let mut blocks = Blocks::new(input);
-        let mut before = 0;
+        let (mut before, mut begun) = (0, false);
         while let Some(block) = blocks.next()? {
             for line in block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n') {
                 let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
@@ -283,10 +283,11 @@ impl Groups {
                         }
                     }
                 }
-                // What names nothing belongs to what is before it.
-                if !tied && before > 0 {
+                // What names nothing belongs to what is before it, at the beginning to what comes first.
+                if before > 0 && (!tied || !begun) {
                     groups.join(before, at);
                 }
+                begun |= tied;
                 before = at;
             }
         }
@@ -330,15 +331,25 @@ impl Groups {
 /// Hashes of the ids that a record names in these fields of its outermost object.
 fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
     let mut reader = serde_json::Deserializer::from_slice(line);
-    let Ok(value) = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader) else {
-        return Vec::new();
-    };
+    let value = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader);
+    match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) => ids(&value, fields).collect(),
+        // A damaged line names what the records in it do, that are read of it.
+        Err(_) if !line.trim_ascii().is_empty() => {
+            let mut lines = Lines::default();
+            lines.block(line, &mut Sink::default());
+            lines.records.iter().flat_map(|record| ids(&record.value, fields)).collect()
+        }
+        Err(_) => Vec::new(),
+    }
+}
+
+/// Hashes of the ids in these fields of a value.
+fn ids(value: &Value, fields: &'static [&'static str]) -> impl Iterator<Item = u64> {
     let ids = fields.iter().filter_map(|field| value.get(field).and_then(Value::as_str));
-    ids.filter(|id| !id.is_empty())
-        .map(|id| {
-            let mut hasher = FxHasher::default();
-            id.hash(&mut hasher);
-            hasher.finish()
-        })
-        .collect()
+    ids.filter(|id| !id.is_empty()).map(|id| {
+        let mut hasher = FxHasher::default();
+        id.hash(&mut hasher);
+        hasher.finish()
+    })
 }
