@@ -46,6 +46,21 @@ const SMALL: usize = 200_000;
 /// Remarks that explain why something was skipped or no session found, although nothing is lost.
 const HARMLESS: [&str; 2] = ["part-of-log", "own-result"];
 
+/// Formats whose files are lists of lines, or texts. Of documents the messages in each are counted, also where several stand in
+/// one file.
+const LINED: [Format; 10] = [
+    Format::ClaudeCode,
+    Format::CodexExec,
+    Format::Pi,
+    Format::PiSubagents,
+    Format::CopilotCli,
+    Format::Droid,
+    Format::Kimi,
+    Format::Antigravity,
+    Format::Aider,
+    Format::Specstory,
+];
+
 /// Reads an input in every way and says what does not hold.
 pub(crate) fn check(input: &Input) -> Findings {
     let read = catch_unwind(AssertUnwindSafe(|| match input {
@@ -70,7 +85,9 @@ fn file(bytes: &[u8]) -> Findings {
     findings.took = begun.elapsed();
     let out = &mut findings.problems;
     let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
-    let last = (!is_database(bytes)).then_some(lines.max(read.records));
+    // Of one document the messages in it are counted: not more than it has bytes.
+    let last = if read.records == 1 { bytes.len() as u64 } else { lines.max(read.records) };
+    let last = (!is_database(bytes)).then_some(last);
     sound(&read, bytes.len(), last, out);
     if ingest(bytes, "dir/log.jsonl") != read {
         out.push("read twice it is not the same".to_owned());
@@ -86,7 +103,7 @@ fn file(bytes: &[u8]) -> Findings {
     let mut sessions = Vec::new();
     match ingest_in_batches(&mut open, "dir/log.jsonl", &mut |session| sessions.push(session), batch) {
         // What a file is, is told by the records of the first batch: where several formats are mixed it may be another one.
-        Ok(streamed) if mixed(&read) || mixed(&streamed) => {
+        Ok(streamed) if read.format != streamed.format || mixed(&read) || mixed(&streamed) => {
             let found = Ingested { sessions, ..streamed };
             sound(&found, bytes.len(), last, out);
         }
@@ -138,9 +155,13 @@ fn sound(read: &Ingested, size: usize, last: Option<u64>, out: &mut Vec<String>)
         out.extend(session.check().into_iter().map(|problem| format!("check: {problem}")));
         linked(session, out);
         shaped(session, out);
-        // Canonical files name the lines of the log that they were read from.
-        if let Some(last) = last.filter(|_| read.format != Some(Format::Canonical)) {
-            placed(session, last, out);
+        if let (Some(last), Some(format)) = (last, read.format) {
+            if LINED.contains(&format) {
+                placed(session, last, out);
+            } else if format != Format::Canonical {
+                // Canonical files name the lines of the log that they were read from.
+                placed(session, last.max(size as u64), out);
+            }
         }
     }
     if read.bytes.total() != size as u64 {
@@ -176,8 +197,9 @@ fn linked(session: &Transcript, out: &mut Vec<String>) {
 fn shaped(session: &Transcript, out: &mut Vec<String>) {
     for message in &session.messages {
         let results = message.parts.iter().filter(|part| matches!(part, Part::Result(_))).count();
-        if (message.role == Role::Tool) != (results == message.parts.len()) && results > 0 {
-            out.push("results in a message of another role than tool".to_owned());
+        // A reply may hold results of what the provider itself ran.
+        if message.role == Role::User && results > 0 {
+            out.push("results in a message of the user".to_owned());
         }
         if message.role == Role::Tool && results < message.parts.len() {
             out.push("a tool message holds something else than results".to_owned());
@@ -187,9 +209,6 @@ fn shaped(session: &Transcript, out: &mut Vec<String>) {
         }
         if !message.lines.is_empty() && message.lines.len() != message.parts.len() {
             out.push("lines and parts differ in number".to_owned());
-        }
-        if message.role != Role::Assistant && message.parts.iter().any(|part| matches!(part, Part::Call(_))) {
-            out.push(format!("a call in a message of role {}", message.role.name()));
         }
     }
     let count = session.messages.len();
@@ -281,9 +300,13 @@ fn same(read: &Ingested, streamed: &Ingested, sessions: Vec<Transcript>, how: &s
     if read.format != streamed.format {
         out.push(format!("{how}: another format"));
     } else if sorted(sessions) != sorted(read.sessions.clone()) {
-        out.push(format!("{how}: other sessions"));
+        let format = read.format.map_or("", Format::name);
+        out.push(format!("{how}: other sessions of {format}"));
     } else if read.diagnostics != streamed.diagnostics {
-        out.push(format!("{how}: other remarks"));
+        let (here, there) = (&read.diagnostics, &streamed.diagnostics);
+        let first = here.iter().zip(there).find(|(one, other)| one != other);
+        let codes = first.map_or_else(String::new, |(one, other)| format!("{} and {}", one.code, other.code));
+        out.push(format!("{how}: other remarks: {codes} ({} and {})", here.len(), there.len()));
     } else if (read.raw, read.records, read.bytes) != (streamed.raw, streamed.records, streamed.bytes) {
         out.push(format!("{how}: other counts"));
     } else if read.evidence != streamed.evidence {

@@ -267,7 +267,8 @@ pub(crate) fn one_value(value: &mut Value, spare: &Value, chance: &mut Chance, s
         10 => {
             if let Value::Object(fields) = node {
                 let mut list: Vec<(String, Value)> = std::mem::take(fields).into_iter().collect();
-                list.rotate_left(chance.below(list.len().max(1)).min(list.len()));
+                let turn = chance.below(list.len());
+                list.rotate_left(turn);
                 fields.extend(list);
             } else {
                 *node = odd(chance);
@@ -275,12 +276,13 @@ pub(crate) fn one_value(value: &mut Value, spare: &Value, chance: &mut Chance, s
         }
         _ => {
             // A JSON text in place of a value, and the other way round.
-            *node = match node {
+            let other = match &*node {
                 Value::String(text) => {
                     serde_json::from_str(text).unwrap_or_else(|_| json!([{"type": "text", "text": text}]))
                 }
                 other => json!(other.to_string()),
             };
+            *node = other;
         }
     }
 }

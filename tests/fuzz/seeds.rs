@@ -124,7 +124,7 @@ fn pieces(bytes: &[u8]) -> Vec<Vec<u8>> {
 #[cfg(feature = "sqlite")]
 fn built(sql: Input) -> Option<Input> {
     let Input::File(sql) = sql else { return None };
-    let connection = rusqlite::Connection::open_in_memory().ok()?;
+    let mut connection = rusqlite::Connection::open_in_memory().ok()?;
     // Small pages keep the file small.
     connection.execute_batch("PRAGMA page_size = 512").ok()?;
     connection.execute_batch(&String::from_utf8_lossy(&sql)).ok()?;
