@@ -480,6 +480,10 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             }
             continue;
         }
+        if begins(&value).is_some() {
+            // Also where its line is damaged: what follows is not of the session before.
+            finish(open.take(), out);
+        }
         let line_of = match serde_json::from_value::<Line<'static>>(value.into()) {
             Ok(found) => found,
             Err(error) => {
@@ -491,7 +495,6 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let nameless = |number: u32| if number == 1 { name.to_owned() } else { format!("{name}#{number}") };
         match line_of {
             Line::Session(session) => {
-                finish(open.take(), out);
                 out.number();
                 open = Some(Reading::new(session));
             }
@@ -688,7 +691,8 @@ impl Reading {
 fn finish(reading: Option<Reading>, out: &mut Sink) {
     let Some(mut reading) = reading else { return };
     let compactions = std::mem::take(&mut reading.compactions);
-    let recorded: Vec<Recorded> = compactions.into_iter().map(|one| reading.recorded(one)).collect();
+    let mut recorded: Vec<Recorded> = compactions.into_iter().map(|one| reading.recorded(one)).collect();
+    recorded.sort_by_key(|one| one.before);
     let refusals = reading
         .refusals
         .iter()
