@@ -238,7 +238,7 @@ impl Fields {
 pub(super) static SHAPE: Shape = Shape {
     owns: |value| value.get("sessionId").is_some() || value.get("uuid").is_some(),
     fields: Some(&FIELDS),
-    split: Split::Tied(&["sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid"]),
+    split: Split::Tied(&["sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid"], 2),
     ..Shape::new(Format::ClaudeCode, sniff, read)
 };
 

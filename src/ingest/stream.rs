@@ -204,7 +204,11 @@ impl Reading<'_> {
                 for (at, record) in self.lines.records.iter().enumerate().skip(self.scanned) {
                     let Some(id) = begins(&record.value) else { continue };
                     if id.is_empty() || self.header.as_deref() != Some(id) {
-                        last = at;
+                        // Records that are glued into one line stay together.
+                        let before = at.checked_sub(1).and_then(|before| self.lines.records.get(before));
+                        if before.is_none_or(|before| before.line < record.line) {
+                            last = at;
+                        }
                         self.header = Some(id.to_owned());
                     }
                 }
@@ -214,9 +218,9 @@ impl Reading<'_> {
                     self.scanned -= last;
                 }
             }
-            Split::Tied(fields) => {
+            Split::Tied(fields, naming) => {
                 if self.groups.is_none() {
-                    self.groups = Some(Groups::of(open()?, fields)?);
+                    self.groups = Some(Groups::of(open()?, fields, naming)?);
                 }
                 let line = self.lines.number();
                 let groups = self.groups.take();
@@ -264,7 +268,7 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(input: Box<dyn Read>, fields: &'static [&'static str]) -> io::Result<Self> {
+    fn of(input: Box<dyn Read>, fields: &'static [&'static str], naming: usize) -> io::Result<Self> {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
         let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
         let mut blocks = Blocks::new(input);
@@ -274,8 +278,8 @@ impl Groups {
                 let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
                 groups.of.push(at);
                 let mut tied = false;
-                for id in tied_by(line, fields) {
-                    tied = true;
+                for (id, named) in tied_by(line, fields) {
+                    tied |= named < naming;
                     match ids.get(&id) {
                         Some(other) => groups.join(*other, at),
                         None => {
@@ -328,8 +332,8 @@ impl Groups {
     }
 }
 
-/// Hashes of the ids that a record names in these fields of its outermost object.
-fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
+/// Hashes of the ids that a record names in these fields of its outermost object, each with the number of the field.
+fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<(u64, usize)> {
     let mut reader = serde_json::Deserializer::from_slice(line);
     let value = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
@@ -344,12 +348,13 @@ fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
     }
 }
 
-/// Hashes of the ids in these fields of a value.
-fn ids(value: &Value, fields: &'static [&'static str]) -> impl Iterator<Item = u64> {
-    let ids = fields.iter().filter_map(|field| value.get(field).and_then(Value::as_str));
-    ids.filter(|id| !id.is_empty()).map(|id| {
+/// Hashes of the ids in these fields of a value, each with the number of the field.
+fn ids(value: &Value, fields: &'static [&'static str]) -> impl Iterator<Item = (u64, usize)> {
+    let named = fields.iter().enumerate();
+    let ids = named.filter_map(|(at, field)| Some((value.get(field)?.as_str()?, at)));
+    ids.filter(|(id, _)| !id.is_empty()).map(|(id, at)| {
         let mut hasher = FxHasher::default();
         id.hash(&mut hasher);
-        hasher.finish()
+        (hasher.finish(), at)
     })
 }

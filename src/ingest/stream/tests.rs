@@ -130,6 +130,11 @@ fn sessions_are_read_by_themselves() {
     };
     let mut first = claude("a", 3);
     first.iter_mut().for_each(|record| record["cwd"] = json!("/a"));
+    first.extend([
+        queue("enqueue", "a"),
+        json!({"type": "user", "uuid": "n", "parentUuid": null,
+        "message": {"role": "user", "content": "of no session"}}),
+    ]);
     let mut untied = claude("b", 3);
     untied.iter_mut().for_each(|record| record["parentUuid"] = json!(null));
     let mut mixed = first;
@@ -139,7 +144,7 @@ fn sessions_are_read_by_themselves() {
     mixed.extend([queue("remove", "d")]);
     for batch in [1, 300, 1 << 20] {
         let sessions = check(lines(mixed.clone()).as_bytes(), batch);
-        assert_eq!(sessions.len(), 4);
+        assert_eq!(sessions.len(), 5);
         let elsewhere = sessions.iter().filter(|session| session.id != "a");
         assert!(elsewhere.flat_map(|session| &session.messages).all(|message| message.cwd.is_none()));
     }
@@ -173,6 +178,28 @@ fn a_refused_file_is_refused_to_its_end() {
         for batch in [1, 100, 1 << 20] {
             assert_eq!(check(log.as_bytes(), batch), [], "{version}");
         }
+    }
+}
+
+/// A session line that says too little ends the session before it all the same.
+#[test]
+fn a_damaged_session_line_ends_the_session_before() {
+    let message = |at: u32| {
+        json!({"record": "message", "at": at, "role": "user", "line": 1,
+               "parts": [{"type": "text", "text": format!("{at}")}]})
+    };
+    let log = lines([
+        json!({"format": "compactor-transcript", "version": 1}),
+        json!({"record": "session", "id": "a"}),
+        message(0),
+        json!({"record": "session", "id": {}}),
+        message(1),
+        message(2),
+    ]);
+    for batch in [1, 100, 1 << 20] {
+        let sessions = check(log.as_bytes(), batch);
+        let counts: Vec<usize> = sessions.iter().map(|session| session.messages.len()).collect();
+        assert_eq!(counts, [1, 2]);
     }
 }
 
