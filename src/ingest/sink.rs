@@ -147,7 +147,10 @@ impl Sink {
         };
         let key = (code, key_line, text);
         if let Some(&at) = self.by_key.get(&key) {
-            self.groups[at].count += 1;
+            let group = &mut self.groups[at];
+            group.count += 1;
+            // Sessions are not always read in order of their lines.
+            group.diagnostic.line = group.diagnostic.line.min(line);
             return;
         }
         let kinds = self.per_code.entry(code).or_default();
@@ -160,6 +163,7 @@ impl Sink {
             let group = &mut self.groups[at];
             group.count += 1;
             group.diagnostic.severity = group.diagnostic.severity.max(severity);
+            group.diagnostic.line = group.diagnostic.line.min(line);
         } else {
             kinds.overflow = Some(self.groups.len());
             let diagnostic = Diagnostic { line, code, severity, count: 1, text: String::new() };
@@ -213,6 +217,14 @@ mod tests {
                 "line 4: bad-json: not JSON",
                 "line 7: bad-json: not JSON",
             ],
+        );
+    }
+
+    #[test]
+    fn the_first_line_is_the_lowest_in_whatever_order_they_come() {
+        check(
+            |sink| [5, 3, 4].into_iter().for_each(|line| sink.note(line, "a", Severity::Note, "x")),
+            &["line 3: a: x (3 times, first here)"],
         );
     }
 
