@@ -50,7 +50,7 @@ fn case(seeds: &Seeds, family: usize, at: usize, steps: &[u64]) -> Option<Input>
         let mut chance = Chance::new(*step);
         match &mut input {
             Input::File(bytes) if compactor::ingest::is_database(bytes) => {
-                database(bytes, &mut chance, seeds)
+                database(bytes, &mut chance, seeds);
             }
             Input::File(bytes) if name == "whole" && chance.once_in(4) => mutate::bytes(bytes, &mut chance),
             Input::File(bytes) if name == "whole" && chance.once_in(12) => {
@@ -252,7 +252,8 @@ fn shown(input: &Input) -> String {
     match input {
         Input::File(bytes) => format!("b\"{}\"", bytes.escape_ascii()),
         Input::Tree(files) => {
-            files.iter().map(|(path, bytes)| format!("\n  {path}: b\"{}\"", bytes.escape_ascii())).collect()
+            let file = |(path, bytes): &(String, Vec<u8>)| format!("  {path}: b\"{}\"", bytes.escape_ascii());
+            files.iter().map(file).collect::<Vec<String>>().join("\n")
         }
     }
 }

@@ -53,7 +53,13 @@ pub(crate) fn seeds() -> &'static Seeds {
         for family in &FAMILIES {
             let mut inputs: Vec<Input> = files(&root().join("tests/fuzz/seeds").join(family.name))
                 .into_iter()
-                .map(|(path, bytes)| if path.ends_with(".tree") { tree(&bytes) } else { Input::File(bytes) })
+                .map(|(path, bytes)| {
+                    if path.extension().is_some_and(|end| end == "tree") {
+                        tree(&bytes)
+                    } else {
+                        Input::File(bytes)
+                    }
+                })
                 .collect();
             if family.name == "databases" {
                 inputs = inputs.into_iter().filter_map(built).collect();
@@ -66,7 +72,7 @@ pub(crate) fn seeds() -> &'static Seeds {
             }
             for directory in family.fixtures {
                 for (path, bytes) in files(&root().join("fixtures").join(directory)) {
-                    if !path.ends_with(".toml") {
+                    if path.extension().is_none_or(|end| end != "toml") {
                         inputs.extend(pieces(&bytes).into_iter().map(Input::File));
                     }
                 }
@@ -87,11 +93,10 @@ fn root() -> PathBuf {
 }
 
 /// The files of a directory, by name.
-fn files(directory: &Path) -> Vec<(String, Vec<u8>)> {
+fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = fs::read_dir(directory).into_iter().flatten().filter_map(Result::ok);
-    let mut files: Vec<(String, Vec<u8>)> = entries
-        .filter_map(|entry| Some((entry.path().to_string_lossy().into_owned(), fs::read(entry.path()).ok()?)))
-        .collect();
+    let mut files: Vec<(PathBuf, Vec<u8>)> =
+        entries.filter_map(|entry| Some((entry.path(), fs::read(entry.path()).ok()?))).collect();
     files.sort();
     files
 }
