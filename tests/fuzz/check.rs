@@ -300,12 +300,22 @@ fn same(read: &Ingested, streamed: &Ingested, sessions: Vec<Transcript>, how: &s
     };
     if read.format != streamed.format {
         out.push(format!("{how}: another format"));
-    } else if sorted(sessions) != sorted(read.sessions.clone()) {
+        return;
+    }
+    if sorted(sessions) != sorted(read.sessions.clone()) {
         let format = read.format.map_or("", Format::name);
         out.push(format!("{how}: other sessions of {format}"));
-    } else if read.diagnostics != streamed.diagnostics {
-        let (here, there) = (&read.diagnostics, &streamed.diagnostics);
-        let first = here.iter().zip(there).find(|(one, other)| one != other);
+        return;
+    }
+    // Remarks on one line may come in any order.
+    let ordered = |read: &Ingested| {
+        let mut remarks = read.diagnostics.clone();
+        remarks.sort();
+        remarks
+    };
+    let (here, there) = (ordered(read), ordered(streamed));
+    if here != there {
+        let first = here.iter().zip(&there).find(|(one, other)| one != other);
         let codes = first.map_or_else(String::new, |(one, other)| format!("{} and {}", one.code, other.code));
         out.push(format!("{how}: other remarks: {codes} ({} and {})", here.len(), there.len()));
     } else if (read.raw, read.records, read.bytes) != (streamed.raw, streamed.records, streamed.bytes) {
