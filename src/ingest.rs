@@ -109,7 +109,7 @@ pub use formats::Format;
 pub use lines::Bytes;
 use rustc_hash::FxHashMap;
 use sink::Sink;
-pub use stream::ingest_stream;
+pub use stream::{ingest_in_batches, ingest_stream};
 
 /// What one file held.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@
 //! ([`Transcript::check`] tests them):
 //!
 //! * every tool result is linked to exactly one earlier call (orphans were demoted to injected text by the reader);
-//! * no message is empty of parts;
+//! * no message is empty of parts, and where its parts have lines, each has one;
 //! * `line` numbers are 1-based positions of the record in its file (the first record of a merged reply).
 
 use std::fmt;
@@ -189,6 +189,12 @@ impl Message {
         self.lines.resize(self.parts.len(), self.line);
         self.lines.push(line);
         self.parts.push(part);
+    }
+
+    /// Takes the last part out, and its line.
+    pub fn pop(&mut self) -> Option<Part> {
+        self.lines.truncate(self.parts.len().saturating_sub(1));
+        self.parts.pop()
     }
 
     /// The text a person wrote in it, parts joined by newlines; empty when there is none.
@@ -383,6 +389,9 @@ impl Transcript {
         for (index, message) in self.messages.iter().enumerate() {
             if message.parts.is_empty() {
                 problems.push(format!("message {index} has no parts"));
+            }
+            if !message.lines.is_empty() && message.lines.len() != message.parts.len() {
+                problems.push(format!("message {index} has not one line for each part"));
             }
             for part in &message.parts {
                 if matches!(part, Part::Text(text) if text.text.is_empty()) {

@@ -452,6 +452,9 @@ fn sniff(value: &Value) -> Option<&'static str> {
 
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    if out.is_refused() {
+        return;
+    }
     let mut open: Option<Reading> = None;
     let mut cwd: Option<Arc<str>> = None;
     for Record { line, value } in records {
@@ -463,6 +466,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                     "the header's version is {told}, not a whole number from 1 on: what the file holds cannot be told"
                 );
                 out.note(line, "bad-version", Severity::Lost, text);
+                out.refuse();
                 return;
             };
             if version > u64::from(VERSION) {
@@ -471,9 +475,14 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                      a newer one"
                 );
                 out.note(line, "newer-version", Severity::Lost, text);
+                out.refuse();
                 return;
             }
             continue;
+        }
+        if begins(&value).is_some() {
+            // Also where its line is damaged: what follows is not of the session before.
+            finish(open.take(), out);
         }
         let line_of = match serde_json::from_value::<Line<'static>>(value.into()) {
             Ok(found) => found,
@@ -486,7 +495,6 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let nameless = |number: u32| if number == 1 { name.to_owned() } else { format!("{name}#{number}") };
         match line_of {
             Line::Session(session) => {
-                finish(open.take(), out);
                 out.number();
                 open = Some(Reading::new(session));
             }
@@ -683,7 +691,8 @@ impl Reading {
 fn finish(reading: Option<Reading>, out: &mut Sink) {
     let Some(mut reading) = reading else { return };
     let compactions = std::mem::take(&mut reading.compactions);
-    let recorded: Vec<Recorded> = compactions.into_iter().map(|one| reading.recorded(one)).collect();
+    let mut recorded: Vec<Recorded> = compactions.into_iter().map(|one| reading.recorded(one)).collect();
+    recorded.sort_by_key(|one| one.before);
     let refusals = reading
         .refusals
         .iter()

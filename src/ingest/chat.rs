@@ -39,7 +39,7 @@ fn begins(value: &Value) -> Option<&str> {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let alone = records.len() == 1 && !out.is_in_batches();
-    let mut running = Running { draft: Draft::new(name), conversation: None, sessions: 0 };
+    let mut running = Running { draft: Draft::new(name), conversation: None };
     for record in records {
         let Record { line, mut value, .. } = record;
         let messages = match &mut value {
@@ -47,6 +47,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             _ => take(&mut value, "messages"),
         };
         if let Value::Array(messages) = messages {
+            // Messages on lines of their own do not go on behind another conversation.
+            running.end(name, out);
             let number = out.number();
             let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
             let mut draft = Draft::new(id);
@@ -71,8 +73,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             );
         }
     }
-    place(&mut running.draft);
-    out.finish_draft(running.draft);
+    running.end(name, out);
 }
 
 /// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does
@@ -104,7 +105,6 @@ pub(super) fn place(draft: &mut Draft) {
 struct Running {
     draft: Draft,
     conversation: Option<String>,
-    sessions: u32,
 }
 
 impl Running {
@@ -115,13 +115,18 @@ impl Running {
             return;
         }
         if self.conversation.is_some() {
-            self.sessions += 1;
-            let mut finished = std::mem::replace(&mut self.draft, Draft::new(name));
-            place(&mut finished);
-            out.finish_draft(finished);
+            self.end(name, out);
         }
         id.clone_into(&mut self.draft.id);
         self.conversation = Some(id.to_owned());
+    }
+
+    /// Ends the session that runs, if there is one.
+    fn end(&mut self, name: &str, out: &mut Sink) {
+        let mut finished = std::mem::replace(&mut self.draft, Draft::new(name));
+        self.conversation = None;
+        place(&mut finished);
+        out.finish_draft(finished);
     }
 }
 

@@ -238,7 +238,7 @@ impl Fields {
 pub(super) static SHAPE: Shape = Shape {
     owns: |value| value.get("sessionId").is_some() || value.get("uuid").is_some(),
     fields: Some(&FIELDS),
-    split: Split::Tied(&["sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid"]),
+    split: Split::Tied(&["sessionId", "session_id", "uuid", "parentUuid", "logicalParentUuid"], 2),
     ..Shape::new(Format::ClaudeCode, sniff, read)
 };
 
@@ -294,7 +294,8 @@ struct Forest {
     uuids: FxHashSet<String>,
     replies: FxHashSet<String>,
     calls: FxHashSet<String>,
-    cwd: Option<Arc<str>>,
+    /// Working directory by session.
+    cwds: FxHashMap<String, Arc<str>>,
     queue: Queue,
     /// Messages from the queue that the agent got before the next record that is no result.
     handed: Vec<Node>,
@@ -342,9 +343,13 @@ impl Forest {
             }
             _ => Parent::Unsaid,
         };
-        let cwd = fields.cwd.map(|cwd| match &self.cwd {
+        let cwd = fields.cwd.map(|cwd| match self.cwds.get(&fields.session) {
             Some(same) if **same == *cwd => same.clone(),
-            _ => self.cwd.insert(Arc::from(cwd)).clone(),
+            _ => {
+                let fresh: Arc<str> = Arc::from(cwd);
+                self.cwds.insert(fields.session.clone(), fresh.clone());
+                fresh
+            }
         });
         let body = match kind {
             Kind::User | Kind::Assistant | Kind::Summary => fields.message,
@@ -372,7 +377,7 @@ impl Forest {
                 kind => matches!(kind, Kind::Attachment | Kind::Chain),
             };
             if !waits {
-                self.hand_over(line);
+                self.hand_over(&node.session, line);
             }
             self.main.push(node);
         }
@@ -390,10 +395,10 @@ impl Forest {
                 line,
                 uuid: String::new(),
                 parent: Parent::Unsaid,
+                cwd: self.cwds.get(&fields.session).cloned(),
                 session: fields.session,
                 kind: Kind::Queued { said: queued.line },
                 body: queued.content,
-                cwd: self.cwd.clone(),
                 request: None,
                 meta: false,
                 made_here: false,
@@ -401,9 +406,10 @@ impl Forest {
         }
     }
 
-    /// Puts what was handed over in front of the record at `line`.
-    fn hand_over(&mut self, line: u32) {
-        self.main.extend(self.handed.drain(..).map(|node| Node { line, ..node }));
+    /// Puts what was handed over in a session in front of its record at `line`.
+    fn hand_over(&mut self, session: &str, line: u32) {
+        let handed = self.handed.extract_if(.., |node| node.session == session || session.is_empty());
+        self.main.extend(handed.map(|node| Node { line, ..node }));
     }
 
     /// All records, with each message of the queue once.

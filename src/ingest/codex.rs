@@ -656,7 +656,7 @@ impl Reader {
         }
         let text = "the reply that wrote a recorded summary, set aside with it";
         out.note(last.line, "summary-reply", Severity::Note, text);
-        last.parts.pop();
+        last.pop();
         // The thoughts that led to it go too, unless they led to more.
         if last.parts.iter().all(|part| matches!(part, Part::Thinking(_) | Part::Opaque { .. })) {
             self.draft.messages.pop();

@@ -81,7 +81,10 @@ pub(super) fn time(told: &Value) -> Option<i64> {
     match told {
         Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
         // Seconds up to the year 5138, else milliseconds.
-        number => number.as_i64().map(|told| if told < 100_000_000_000 { told * 1_000 } else { told }),
+        number => {
+            let seconds = |told: &i64| told.unsigned_abs() < 100_000_000_000;
+            number.as_i64().map(|told| if seconds(&told) { told * 1_000 } else { told })
+        }
     }
 }
 

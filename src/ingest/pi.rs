@@ -93,14 +93,14 @@ fn count(value: &Value, out: &mut Sink) {
     }
 }
 
-/// One list of records per session: a header with another id starts one.
+/// One list of records per session: a header with another id starts one, or without an id.
 fn split(records: Vec<Record>) -> Vec<Vec<Record>> {
     let mut sessions: Vec<Vec<Record>> = Vec::new();
     let mut current: Option<String> = None;
     for record in records {
         let header = text(&record.value, "type") == Some("session");
-        let id = text(&record.value, "id").filter(|_| header);
-        let other = header && id != current.as_deref();
+        let id = text(&record.value, "id").filter(|id| header && !id.is_empty());
+        let other = header && (id.is_none() || id != current.as_deref());
         if other {
             current = id.map(str::to_owned);
         }

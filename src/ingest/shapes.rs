@@ -41,8 +41,9 @@ pub(super) enum Split {
     Whole,
     /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
     Before(fn(&Value) -> Option<&str>),
-    /// Records belong together when the same id stands in any of these fields of theirs.
-    Tied(&'static [&'static str]),
+    /// Records belong together when the same id stands in any of these fields of theirs; those that name none in the first so
+    /// many fields belong to what is before them, too.
+    Tied(&'static [&'static str], usize),
 }
 
 impl Shape {

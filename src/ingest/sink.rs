@@ -28,6 +28,7 @@ pub(super) struct Sink {
     batches: bool,
     given: u64,
     numbered: u32,
+    refused: bool,
 }
 
 /// One diagnostic to be, with how often it came.
@@ -54,6 +55,16 @@ impl Sink {
     /// True when the file holds sessions that the reader does not see now.
     pub(super) fn is_in_batches(&self) -> bool {
         self.batches
+    }
+
+    /// What follows in the file cannot be read, whatever it looks like.
+    pub(super) fn refuse(&mut self) {
+        self.refused = true;
+    }
+
+    /// True when something before, in this batch or an earlier one, says that the rest cannot be read.
+    pub(super) fn is_refused(&self) -> bool {
+        self.refused
     }
 
     /// The number of the next session in the file, from 1 on, for those without an id.
@@ -136,7 +147,10 @@ impl Sink {
         };
         let key = (code, key_line, text);
         if let Some(&at) = self.by_key.get(&key) {
-            self.groups[at].count += 1;
+            let group = &mut self.groups[at];
+            group.count += 1;
+            // Sessions are not always read in order of their lines.
+            group.diagnostic.line = group.diagnostic.line.min(line);
             return;
         }
         let kinds = self.per_code.entry(code).or_default();
@@ -149,6 +163,7 @@ impl Sink {
             let group = &mut self.groups[at];
             group.count += 1;
             group.diagnostic.severity = group.diagnostic.severity.max(severity);
+            group.diagnostic.line = group.diagnostic.line.min(line);
         } else {
             kinds.overflow = Some(self.groups.len());
             let diagnostic = Diagnostic { line, code, severity, count: 1, text: String::new() };
@@ -202,6 +217,14 @@ mod tests {
                 "line 4: bad-json: not JSON",
                 "line 7: bad-json: not JSON",
             ],
+        );
+    }
+
+    #[test]
+    fn the_first_line_is_the_lowest_in_whatever_order_they_come() {
+        check(
+            |sink| [5, 3, 4].into_iter().for_each(|line| sink.note(line, "a", Severity::Note, "x")),
+            &["line 3: a: x (3 times, first here)"],
         );
     }
 

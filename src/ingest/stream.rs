@@ -21,7 +21,7 @@ use super::detect::{By, Detected};
 use super::lines::{self, Lines};
 use super::shapes::Split;
 use super::sink::Sink;
-use super::value::Seed;
+use super::value::{Seed, Value};
 use super::{Ingested, finished, ingest, read_records, stem};
 use crate::transcript::Transcript;
 
@@ -38,10 +38,11 @@ pub fn ingest_stream(
     name: &str,
     each: &mut dyn FnMut(Transcript),
 ) -> io::Result<Ingested> {
-    stream(open, name, each, BATCH)
+    ingest_in_batches(open, name, each, BATCH)
 }
 
-pub(super) fn stream(
+/// The same, with records read whenever so many bytes of them have piled up.
+pub fn ingest_in_batches(
     open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
     name: &str,
     each: &mut dyn FnMut(Transcript),
@@ -203,7 +204,11 @@ impl Reading<'_> {
                 for (at, record) in self.lines.records.iter().enumerate().skip(self.scanned) {
                     let Some(id) = begins(&record.value) else { continue };
                     if id.is_empty() || self.header.as_deref() != Some(id) {
-                        last = at;
+                        // Records that are glued into one line stay together.
+                        let before = at.checked_sub(1).and_then(|before| self.lines.records.get(before));
+                        if before.is_none_or(|before| before.line < record.line) {
+                            last = at;
+                        }
                         self.header = Some(id.to_owned());
                     }
                 }
@@ -213,9 +218,9 @@ impl Reading<'_> {
                     self.scanned -= last;
                 }
             }
-            Split::Tied(fields) => {
+            Split::Tied(fields, naming) => {
                 if self.groups.is_none() {
-                    self.groups = Some(Groups::of(open()?, fields)?);
+                    self.groups = Some(Groups::of(open()?, fields, naming)?);
                 }
                 let line = self.lines.number();
                 let groups = self.groups.take();
@@ -263,18 +268,18 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(input: Box<dyn Read>, fields: &'static [&'static str]) -> io::Result<Self> {
+    fn of(input: Box<dyn Read>, fields: &'static [&'static str], naming: usize) -> io::Result<Self> {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
         let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
         let mut blocks = Blocks::new(input);
-        let mut before = 0;
+        let (mut before, mut begun) = (0, false);
         while let Some(block) = blocks.next()? {
             for line in block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n') {
                 let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
                 groups.of.push(at);
                 let mut tied = false;
-                for id in tied_by(line, fields) {
-                    tied = true;
+                for (id, named) in tied_by(line, fields) {
+                    tied |= named < naming;
                     match ids.get(&id) {
                         Some(other) => groups.join(*other, at),
                         None => {
@@ -282,10 +287,11 @@ impl Groups {
                         }
                     }
                 }
-                // What names nothing belongs to what is before it.
-                if !tied && before > 0 {
+                // What names nothing belongs to what is before it, at the beginning to what comes first.
+                if before > 0 && (!tied || !begun) {
                     groups.join(before, at);
                 }
+                begun |= tied;
                 before = at;
             }
         }
@@ -326,19 +332,24 @@ impl Groups {
     }
 }
 
-/// Hashes of the ids that the records of a line name in these fields of their outermost objects.
-fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<u64> {
+/// Hashes of the ids that a record names in these fields of its outermost object, each with the number of the field.
+fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<(u64, usize)> {
     let mut reader = serde_json::Deserializer::from_slice(line);
-    let seed = Seed { keep: Some(fields), ..Seed::default() };
-    let parsed = seed.deserialize(&mut reader).and_then(|value| reader.end().map(|()| value));
-    // A damaged line, or one that holds several records.
-    let values = parsed.map_or_else(|_| lines::values(line), |value| vec![value]);
-    let ids = values.iter().flat_map(|value| fields.iter().filter_map(|field| value.get(field)?.as_str()));
-    ids.filter(|id| !id.is_empty())
-        .map(|id| {
-            let mut hasher = FxHasher::default();
-            id.hash(&mut hasher);
-            hasher.finish()
-        })
-        .collect()
+    let value = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader);
+    match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) => ids(&value, fields).collect(),
+        // A damaged line, or one that holds several records, names what they do that are read of it.
+        Err(_) => lines::values(line).iter().flat_map(|value| ids(value, fields)).collect(),
+    }
+}
+
+/// Hashes of the ids in these fields of a value, each with the number of the field.
+fn ids(value: &Value, fields: &'static [&'static str]) -> impl Iterator<Item = (u64, usize)> {
+    let named = fields.iter().enumerate();
+    let ids = named.filter_map(|(at, field)| Some((value.get(field)?.as_str()?, at)));
+    ids.filter(|(id, _)| !id.is_empty()).map(|(id, at)| {
+        let mut hasher = FxHasher::default();
+        id.hash(&mut hasher);
+        (hasher.finish(), at)
+    })
 }

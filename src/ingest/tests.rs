@@ -380,7 +380,33 @@ fn piece() -> impl Strategy<Value = String> {
     prop_oneof![4 => proptest::sample::select(pieces.to_vec()).prop_map(str::to_owned), 1 => "\\PC{0,6}"]
 }
 
+/// A record of each of these formats with this time in every field that says one.
+fn timed(time: &str) -> Vec<String> {
+    vec![
+        format!(
+            r#"{{"type":"user","uuid":"a","parentUuid":null,"sessionId":"s","timestamp":{time},"message":{{"role":"user","content":"hi"}}}}"#
+        ),
+        format!(
+            r#"{{"timestamp":{time},"type":"response_item","payload":{{"type":"message","role":"user","content":[{{"type":"input_text","text":"hi"}}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"message","id":"a","parentId":null,"timestamp":{time},"message":{{"role":"user","content":"hi","timestamp":{time}}}}}"#
+        ),
+        format!(r#"{{"role":"user","content":"hi","timestamp":{time}}}"#),
+    ]
+}
+
 proptest! {
+    #[test]
+    fn any_time_is_survived(time in any::<i64>()) {
+        for log in [time, i64::MIN, i64::MAX].iter().flat_map(|time| timed(&time.to_string())) {
+            prop_assert_eq!(ingest(log.as_bytes(), "x.jsonl").sessions.len(), 1, "{}", log);
+        }
+        for log in ["1e300", "-1.5", "18446744073709551615", "null", "[]", "\"\""].iter().flat_map(|time| timed(time)) {
+            prop_assert_eq!(ingest(log.as_bytes(), "x.jsonl").sessions.len(), 1, "{}", log);
+        }
+    }
+
     #[test]
     fn any_bytes_are_survived(bytes in proptest::collection::vec(any::<u8>(), 0..400)) {
         let _ = ingest(&bytes, "x.jsonl");

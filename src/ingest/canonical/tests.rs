@@ -131,6 +131,18 @@ fn a_version_that_is_no_number_is_refused() {
     }
 }
 
+/// Compactions in any order of lines stand in the order of the session.
+#[test]
+fn compactions_are_put_in_order() {
+    let mut lines: Vec<&str> = LOG[..8].to_vec();
+    lines.push(r#"{"record":"compaction","before":1,"line":0,"summary":"first"}"#);
+    lines.push(r#"{"record":"compaction","before":5,"line":0,"summary":"last"}"#);
+    lines.push(r#"{"record":"compaction","before":2,"line":0,"summary":"second"}"#);
+    let read = read_lines(&lines);
+    let befores: Vec<usize> = read.sessions[0].recorded.iter().map(|one| one.before.get()).collect();
+    assert_eq!(befores, [1, 2, 4, 5]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(128))]
 

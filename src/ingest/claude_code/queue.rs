@@ -79,12 +79,15 @@ impl Queue {
 
     /// Notes messages that, by the log, nobody got: the session ended, or the record of it is lost.
     pub(super) fn finish(self, nodes: &[Node], out: &mut Sink) {
-        let mut left: Vec<Queued> = self.waiting.into_values().flatten().collect();
-        left.retain(|queued| is_typed(&queued.content));
-        left.sort_by_key(|queued| queued.line);
-        let mut records = Records::of(nodes, !left.is_empty());
-        for queued in left {
-            if !records.hold(&queued.content, queued.line) {
+        let waiting = self.waiting.into_iter();
+        let mut left: Vec<(String, Queued)> = waiting
+            .flat_map(|(session, all)| all.into_iter().map(move |one| (session.clone(), one)))
+            .collect();
+        left.retain(|(_, queued)| is_typed(&queued.content));
+        left.sort_by_key(|(_, queued)| queued.line);
+        let mut records = Sessions::of(nodes, !left.is_empty());
+        for (session, queued) in left {
+            if !records.hold(&session, &queued.content, queued.line) {
                 let text =
                     "a message typed while the agent worked, which the log does not say it got; not read";
                 out.note(queued.line, "queued-message", Severity::Note, text);
@@ -99,11 +102,36 @@ pub(super) fn drop_repeated(nodes: &mut Vec<Node>) {
         Kind::Queued { said } => Some(said),
         _ => None,
     };
-    let mut records = Records::of(nodes, nodes.iter().any(|node| said(node).is_some()));
-    nodes.retain(|node| said(node).is_none_or(|line| !records.hold(&node.body, line)));
+    let mut records = Sessions::of(nodes, nodes.iter().any(|node| said(node).is_some()));
+    nodes.retain(|node| said(node).is_none_or(|line| !records.hold(&node.session, &node.body, line)));
 }
 
-/// Records of what the user said, to look queued messages up in.
+/// Records of what the user said, by session.
+struct Sessions(FxHashMap<String, Records>);
+
+impl Sessions {
+    fn of(nodes: &[Node], wanted: bool) -> Self {
+        let mut texts: FxHashMap<&str, Vec<(u32, String)>> = FxHashMap::default();
+        for node in nodes.iter().filter(|_| wanted) {
+            let key = match node.kind {
+                Kind::User => "content",
+                Kind::Attachment if text(&node.body, "type") == Some("queued_command") => "prompt",
+                _ => continue,
+            };
+            if let Some(said) = node.body.get(key).map(plain).filter(|text| !text.is_empty()) {
+                texts.entry(&node.session).or_default().push((node.line, said));
+            }
+        }
+        Self(texts.into_iter().map(|(session, texts)| (session.to_owned(), Records::new(texts))).collect())
+    }
+
+    /// True when a record of the session behind line `said` holds the message and does not stand for another one.
+    fn hold(&mut self, session: &str, content: &Value, said: u32) -> bool {
+        self.0.get_mut(session).is_some_and(|records| records.hold(content, said))
+    }
+}
+
+/// Records of what the user said in a session, to look queued messages up in.
 struct Records {
     /// Line and text.
     texts: Vec<(u32, String)>,
@@ -114,18 +142,6 @@ struct Records {
 }
 
 impl Records {
-    fn of(nodes: &[Node], wanted: bool) -> Self {
-        let spoken = |node: &Node| {
-            let key = match node.kind {
-                Kind::User => "content",
-                Kind::Attachment if text(&node.body, "type") == Some("queued_command") => "prompt",
-                _ => return None,
-            };
-            Some((node.line, plain(node.body.get(key)?))).filter(|(_, text)| !text.is_empty())
-        };
-        Self::new(if wanted { nodes.iter().filter_map(spoken).collect() } else { Vec::new() })
-    }
-
     fn new(texts: Vec<(u32, String)>) -> Self {
         let mut starts: FxHashMap<u64, Vec<usize>> = FxHashMap::default();
         for (at, (_, text)) in texts.iter().enumerate() {

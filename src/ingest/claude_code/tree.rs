@@ -74,8 +74,9 @@ fn leaves_in_order(leaves: &FxHashMap<usize, usize>) -> Vec<(usize, usize)> {
 fn resolve(nodes: &[Node]) -> (Vec<Option<usize>>, Vec<bool>) {
     let by_uuid: FxHashMap<&str, usize> =
         nodes.iter().enumerate().map(|(index, node)| (node.uuid.as_str(), index)).collect();
-    // Replies cannot begin a conversation: where they claim to, the file does not tie its records together.
-    let untied = nodes.iter().any(|node| node.kind == Kind::Assistant && node.parent == Parent::Nobody);
+    // Replies cannot begin a conversation: where they claim to, the session does not tie its records together.
+    let claims = |node: &&Node| node.kind == Kind::Assistant && node.parent == Parent::Nobody;
+    let untied: FxHashSet<&str> = nodes.iter().filter(claims).map(|node| node.session.as_str()).collect();
     let mut last_of: FxHashMap<&str, usize> = FxHashMap::default();
     let mut parents = Vec::with_capacity(nodes.len());
     let mut assumed = Vec::with_capacity(nodes.len());
@@ -90,7 +91,8 @@ fn resolve(nodes: &[Node]) -> (Vec<Option<usize>>, Vec<bool>) {
             Parent::Uuid(uuid) => by_uuid.get(uuid.as_str()).copied().filter(|parent| *parent != index),
             _ => None,
         };
-        let is_root = node.parent == Parent::Nobody && !untied && !answers && node.kind != Kind::Assistant;
+        let tied = !untied.contains(node.session.as_str());
+        let is_root = node.parent == Parent::Nobody && tied && !answers && node.kind != Kind::Assistant;
         parents.push(named.or(if is_root { None } else { before }));
         assumed.push(named.is_none());
         last_of.insert(node.session.as_str(), index);

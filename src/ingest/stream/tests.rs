@@ -21,7 +21,8 @@ fn check(log: &[u8], batch: u64) -> Vec<Transcript> {
     let mut at_once = ingest(log, "dir/log.jsonl");
     let mut sessions = Vec::new();
     let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(Dripping(Cursor::new(log.to_vec()), 700))) };
-    let read = stream(&mut open, "dir/log.jsonl", &mut |session| sessions.push(session), batch).unwrap();
+    let read =
+        ingest_in_batches(&mut open, "dir/log.jsonl", &mut |session| sessions.push(session), batch).unwrap();
     let whole = std::mem::take(&mut at_once.sessions);
     assert_eq!(read, at_once);
     let sorted = |sessions: &[Transcript]| {
@@ -127,6 +128,123 @@ fn damaged_lines_are_read_with_their_session() {
     for batch in [1, 300, 700, 1_500] {
         let sessions = check(&log, batch);
         assert_eq!(sessions.iter().map(|it| it.messages.len()).collect::<Vec<_>>(), [8, 8], "{batch}");
+    }
+}
+
+/// Lines that are glued, torn or no text tie sessions together like whole ones, and lines at the beginning that name none belong
+/// to the first.
+#[test]
+fn damaged_lines_are_tied_by_what_is_read_of_them() {
+    let mut records = lines((0..3).flat_map(|at| claude(&format!("s{at}"), 3)));
+    let glued = records.replacen("}\n{\"type\":\"assistant\"", "}{\"type\":\"assistant\"", 2);
+    let torn = records.replacen("{\"type\":\"assistant\"", "{\"type\":\"u{\"type\":\"assistant\"", 2);
+    let mut broken = records.replacen(" says ", " \u{1} ", 3).into_bytes();
+    broken.iter_mut().filter(|byte| **byte == 1).for_each(|byte| *byte = 0xff);
+    records.insert_str(
+        0,
+        "{\"type\":\"queue-operation\",\"operation\":\"enqueue\",\"content\":\"s0 says 2\"}\n",
+    );
+    for log in [glued.as_bytes(), torn.as_bytes(), &broken, records.as_bytes()] {
+        for batch in [1, 300, 700] {
+            assert_eq!(check(log, batch).len(), 3);
+        }
+    }
+}
+
+/// Sessions of one file do not lend each other directories, messages, or the way in which their records are tied together.
+#[test]
+fn sessions_are_read_by_themselves() {
+    let queue = |operation: &str, session: &str| {
+        json!({"type": "queue-operation", "operation": operation, "sessionId": session,
+               "content": "and the docs", "timestamp": "2026-01-02T03:04:05Z"})
+    };
+    let mut first = claude("a", 3);
+    first.iter_mut().for_each(|record| record["cwd"] = json!("/a"));
+    first.extend([
+        queue("enqueue", "a"),
+        json!({"type": "user", "uuid": "n", "parentUuid": null,
+        "message": {"role": "user", "content": "of no session"}}),
+    ]);
+    let mut untied = claude("b", 3);
+    untied.iter_mut().for_each(|record| record["parentUuid"] = json!(null));
+    let mut mixed = first;
+    mixed.extend([queue("enqueue", "c"), queue("remove", "c")]);
+    mixed.extend(untied);
+    mixed.extend(claude("c", 2));
+    mixed.extend([queue("remove", "d")]);
+    for batch in [1, 300, 1 << 20] {
+        let sessions = check(lines(mixed.clone()).as_bytes(), batch);
+        assert_eq!(sessions.len(), 5);
+        let elsewhere = sessions.iter().filter(|session| session.id != "a");
+        assert!(elsewhere.flat_map(|session| &session.messages).all(|message| message.cwd.is_none()));
+    }
+}
+
+/// Messages on lines of their own, and whole conversations between them.
+#[test]
+fn messages_do_not_go_on_behind_another_conversation() {
+    let message = |text: &str| json!({"role": "user", "content": text});
+    let log =
+        lines([message("a"), message("b"), conversation("c", 2), message("d"), message("e"), message("f")]);
+    for batch in [1, 60, 1 << 20] {
+        let sessions = check(log.as_bytes(), batch);
+        let counts: Vec<usize> = sessions.iter().map(|session| session.messages.len()).collect();
+        assert_eq!(counts, [2, 2, 3]);
+    }
+}
+
+/// What makes the rest of a file unreadable does so in every batch.
+#[test]
+fn a_refused_file_is_refused_to_its_end() {
+    for version in ["99", "0", "[1]"] {
+        let mut log = format!("{{\"format\":\"compactor-transcript\",\"version\":{version}}}\n");
+        for id in ["a", "b", "c"] {
+            log.push_str(&lines([
+                json!({"record": "session", "id": id}),
+                json!({"record": "message", "at": 0, "role": "user", "line": 1,
+                       "parts": [{"type": "text", "text": "hi"}]}),
+            ]));
+        }
+        for batch in [1, 100, 1 << 20] {
+            assert_eq!(check(log.as_bytes(), batch), [], "{version}");
+        }
+    }
+}
+
+/// A session line that says too little ends the session before it all the same.
+#[test]
+fn a_damaged_session_line_ends_the_session_before() {
+    let message = |at: u32| {
+        json!({"record": "message", "at": at, "role": "user", "line": 1,
+               "parts": [{"type": "text", "text": format!("{at}")}]})
+    };
+    let log = lines([
+        json!({"format": "compactor-transcript", "version": 1}),
+        json!({"record": "session", "id": "a"}),
+        message(0),
+        json!({"record": "session", "id": {}}),
+        message(1),
+        message(2),
+    ]);
+    for batch in [1, 100, 1 << 20] {
+        let sessions = check(log.as_bytes(), batch);
+        let counts: Vec<usize> = sessions.iter().map(|session| session.messages.len()).collect();
+        assert_eq!(counts, [1, 2]);
+    }
+}
+
+#[test]
+fn headers_without_ids_begin_sessions_in_batches_too() {
+    for id in [json!(null), json!(""), json!(["x"])] {
+        let mut records: Vec<Value> = (0..4).flat_map(|at| pi(&format!("p{at}"), 2)).collect();
+        for header in records.iter_mut().filter(|record| record["type"] == "session") {
+            header["id"] = id.clone();
+        }
+        for first in 0..2 {
+            for batch in [1, 300, 1 << 20] {
+                assert_eq!(check(lines(records.clone().split_off(first)).as_bytes(), batch).len(), 4, "{id}");
+            }
+        }
     }
 }
 
