@@ -159,14 +159,18 @@ fn sessions_are_read_by_themselves() {
                "content": "and the docs", "timestamp": "2026-01-02T03:04:05Z"})
     };
     let mut first = claude("a", 3);
-    first.iter_mut().for_each(|record| record["cwd"] = json!("/a"));
+    for record in &mut first {
+        record["cwd"] = json!("/a");
+    }
     first.extend([
         queue("enqueue", "a"),
         json!({"type": "user", "uuid": "n", "parentUuid": null,
         "message": {"role": "user", "content": "of no session"}}),
     ]);
     let mut untied = claude("b", 3);
-    untied.iter_mut().for_each(|record| record["parentUuid"] = json!(null));
+    for record in &mut untied {
+        record["parentUuid"] = json!(null);
+    }
     let mut mixed = first;
     mixed.extend([queue("enqueue", "c"), queue("remove", "c")]);
     mixed.extend(untied);
