@@ -82,7 +82,6 @@ mod outcome;
 mod pi;
 mod pi_subagents;
 mod qwen_code;
-mod say;
 mod shapes;
 mod sharegpt;
 mod sink;
@@ -93,7 +92,6 @@ mod swe_agent;
 mod talk;
 mod tau_bench;
 mod threads;
-mod turns;
 mod value;
 
 #[cfg(test)]

@@ -72,6 +72,17 @@ fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
     }))
 }
 
+/// Rows with a header as CSV.
+fn csv_document<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> io::Result<String> {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    for row in rows {
+        writer.serialize(row).map_err(io::Error::other)?;
+    }
+    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
 /// A document as every report writes it.
 fn json_document(mut document: Value) -> io::Result<String> {
     round(&mut document);

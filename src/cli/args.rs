@@ -1,6 +1,7 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
 use super::exit::Failure;
+use crate::discover::{Discovered, discover_listed};
 use crate::export::Target;
 use crate::profile::MIN_WINDOW;
 use crate::replay::{Asked, Mode, ScheduleMode};
@@ -68,6 +69,13 @@ pub struct ListArgs {
     /// Read paths of logs from a file, one on a line or each with a NUL behind it; `-` is stdin
     #[arg(long, value_name = "FILE")]
     pub files_from: Option<PathBuf>,
+}
+
+impl ListArgs {
+    /// Finds the logs that these paths and the list name.
+    pub fn find(&self, paths: &[PathBuf]) -> Discovered {
+        discover_listed(paths, self.files_from.as_deref())
+    }
 }
 
 const COMPACT_ABOUT: &str = "\

@@ -4,7 +4,6 @@ use super::args::{AuditArgs, Output};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
-use crate::discover::discover_listed;
 use crate::report::audit;
 use crate::run::RunSettings;
 
@@ -12,12 +11,7 @@ use crate::run::RunSettings;
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
     let jobs = args.jobs.map_or(0, usize::from);
     let settings = RunSettings::audit(args.tokenizer, jobs, args.log_facts);
-    let done = perform(
-        || discover_listed(&args.paths, args.list.files_from.as_deref()),
-        &settings,
-        args.out.as_deref(),
-        ui,
-    )?;
+    let done = perform(&args.paths, &args.list, &settings, args.out.as_deref(), ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {
         let text = audit::render(args.format.into(), &done.output, &done.aggregate, done.look(ui))

@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
-use crate::discover::{Log, discover_listed};
+use crate::discover::Log;
 use crate::export::{CompactSettings, Target, write_compacted};
 use crate::models::assumed;
 use crate::report::Look;
@@ -20,7 +20,7 @@ use std::path::PathBuf;
 /// Runs the verb.
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
+    let found = args.list.find(&args.paths);
     make_directory(&args.out).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     let mut ledger = Ledger::new(&found, ui);
     let mut reports: Vec<CompactReport> = Vec::new();

@@ -4,7 +4,7 @@ use super::args::ConvertArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::write::Ledger;
-use crate::discover::{Discovered, Log, discover_listed};
+use crate::discover::{Discovered, Log};
 use crate::export::canonical::document;
 use crate::export::stem;
 use crate::report::text::{count, escape_json};
@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
+    let found = args.list.find(&args.paths);
     let goal = Goal::of(args, &found)?;
     let mut ledger = Ledger::new(&found, ui);
     for source in &found.sources {

@@ -3,30 +3,21 @@
 use super::args::{InspectArgs, Output};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::discover::discover_listed;
+use super::work::with_progress;
 use crate::discover::homes::{Surroundings, homes as found_homes};
 use crate::report::homes::Place;
 use crate::report::{self, Look, inspect};
 use crate::run;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Runs the verb.
 pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     if args.discover {
         return homes(args, ui);
     }
-    let found = discover_listed(&args.paths, args.list.files_from.as_deref());
-    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
-    let sessions = AtomicU64::new(0);
-    let progress = |bytes: u64, more: u64| {
-        let count = sessions.fetch_add(more, Ordering::Relaxed) + more;
-        bar.set_message(format!("{count} sessions"));
-        bar.inc(bytes);
-    };
+    let found = args.list.find(&args.paths);
     let jobs = args.jobs.map_or(0, usize::from);
-    let inspected = run::inspect::inspect(&found, args.tokenizer, jobs, &progress)
-        .map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
-    bar.finish_and_clear();
+    let inspected =
+        with_progress(&found, ui, |progress| run::inspect::inspect(&found, args.tokenizer, jobs, progress))?;
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
     let page = inspect::render(args.format.into(), &inspected, look)
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;

@@ -4,7 +4,6 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
-use crate::discover::discover_listed;
 use crate::models::assumed;
 use crate::profile::{Profile, known};
 use crate::report::text::{sanitize, thousands};
@@ -18,12 +17,7 @@ use std::path::Path;
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
-    let done = perform(
-        || discover_listed(&args.paths, args.list.files_from.as_deref()),
-        &settings,
-        args.out.as_deref(),
-        ui,
-    )?;
+    let done = perform(&args.paths, &args.list, &settings, args.out.as_deref(), ui)?;
     if args.events {
         ui.product(&events::render(&done.output.events))?;
         return exit(&done.output, ui);

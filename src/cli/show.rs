@@ -5,7 +5,7 @@ use super::exit::{Exit, Failure};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::problems;
-use crate::discover::{Log, discover_listed, read_log};
+use crate::discover::{Log, read_log};
 use crate::models::assumed;
 use crate::report::text::sanitize;
 use crate::report::{Look, show as report};
@@ -19,7 +19,7 @@ use std::path::Path;
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let given: Vec<_> = args.path.iter().cloned().collect();
-    let found = discover_listed(&given, args.list.files_from.as_deref());
+    let found = args.list.find(&given);
     let named = args.path.as_deref().or(args.list.files_from.as_deref()).unwrap_or(Path::new("-")).display();
     let source = match (found.sources.as_slice(), found.problems.first()) {
         ([source], _) => source,

@@ -1,5 +1,6 @@
 //! What every verb that reads logs does: find them, run with a progress bar, save, name what was lost.
 
+use super::args::ListArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::aggregate::{Aggregate, aggregate};
@@ -8,10 +9,10 @@ use crate::report::Look;
 use crate::report::page::problem_line;
 use crate::results::files::{prepare, write_run};
 use crate::results::{Manifest, Problem, RunOutput};
-use crate::run::{RunSettings, run};
+use crate::run::{PoolError, Progress, RunSettings, run};
 use crate::summarize::extractive::Extractive;
 use std::collections::HashMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A finished run.
@@ -32,9 +33,10 @@ impl Done {
     }
 }
 
-/// Runs the settings on the logs that were found, and writes the rows to `out`. They are looked for behind the check of `out`.
+/// Runs the settings on the logs that are named, and writes the rows to `out`, which is checked first.
 pub fn perform(
-    find: impl FnOnce() -> Discovered,
+    paths: &[PathBuf],
+    list: &ListArgs,
     settings: &RunSettings,
     out: Option<&Path>,
     ui: &Ui,
@@ -42,17 +44,8 @@ pub fn perform(
     if let Some(dir) = out {
         prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }
-    let found = find();
-    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
-    let sessions = AtomicU64::new(0);
-    let progress = |bytes: u64, more: u64| {
-        let count = sessions.fetch_add(more, Ordering::Relaxed) + more;
-        bar.set_message(format!("{count} sessions"));
-        bar.inc(bytes);
-    };
-    let output = run(&found, settings, &Extractive, &progress)
-        .map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
-    bar.finish_and_clear();
+    let found = list.find(paths);
+    let output = with_progress(&found, ui, |progress| run(&found, settings, &Extractive, progress))?;
     problems(&output.manifest, ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
@@ -60,6 +53,24 @@ pub fn perform(
             .map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }
     Ok(Done { output, aggregate, saved: out.map(|dir| dir.display().to_string()) })
+}
+
+/// Works on all that was found, with a progress bar.
+pub fn with_progress<T>(
+    found: &Discovered,
+    ui: &Ui,
+    work: impl FnOnce(Progress<'_>) -> Result<T, PoolError>,
+) -> Result<T, Failure> {
+    let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
+    let sessions = AtomicU64::new(0);
+    let progress = |bytes: u64, more: u64| {
+        let count = sessions.fetch_add(more, Ordering::Relaxed) + more;
+        bar.set_message(format!("{count} sessions"));
+        bar.inc(bytes);
+    };
+    let done = work(&progress).map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
+    bar.finish_and_clear();
+    Ok(done)
 }
 
 /// Names every lost and damaged input on stderr, once: its first problem, and how many more there are.

@@ -10,6 +10,7 @@ use crate::ingest::value::Value;
 use crate::ingest::value::{Map, json};
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::chat;
 use super::formats::Format;
 use super::json::{argument_text, items, take, take_text, text};
@@ -17,7 +18,6 @@ use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
@@ -43,7 +43,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         };
         let mut open = false;
         for (index, entry) in list.into_iter().enumerate() {
-            add(&mut draft, entry, &mut open, turns::line(index), out);
+            add(&mut draft, entry, &mut open, build::place(index), out);
         }
         chat::place(&mut draft);
         out.finish_draft(draft);
@@ -52,18 +52,18 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 fn add(draft: &mut Draft, mut entry: Value, open: &mut bool, line: u32, out: &mut Sink) {
     out.raw.messages += 1;
-    let thought = text(&entry, "description").filter(|it| !it.trim().is_empty()).map(turns::said);
+    let thought = text(&entry, "description").filter(|it| !it.trim().is_empty()).map(build::said);
     let class = text(&entry, "class_").unwrap_or_default().to_owned();
     let call = match class.as_str() {
         "api_action" => {
             let arguments = decoded(take(&mut entry, "kwargs"));
-            turns::call("", take_text(&mut entry, "function"), arguments)
+            build::call("", take_text(&mut entry, "function"), arguments)
         }
         "code_action" => {
             let code = take_text(&mut entry, "content");
             match text(&entry, "language") {
-                Some("python") => turns::call("", "python", json!({ "code": code })),
-                language => turns::call("", language.unwrap_or("code"), json!({ "command": code })),
+                Some("python") => build::call("", "python", json!({ "code": code })),
+                language => build::call("", language.unwrap_or("code"), json!({ "command": code })),
             }
         }
         "message_action" => {
@@ -73,7 +73,7 @@ fn add(draft: &mut Draft, mut entry: Value, open: &mut bool, line: u32, out: &mu
                 injected: false,
             });
             let parts = thought.into_iter().chain([said]).collect();
-            draft.messages.push(turns::message(Role::Assistant, parts, line));
+            draft.messages.push(build::message(Role::Assistant, parts, line));
             return;
         }
         "text_observation" | "web_observation" | "image_observation" => {
@@ -88,7 +88,7 @@ fn add(draft: &mut Draft, mut entry: Value, open: &mut bool, line: u32, out: &mu
     out.raw.tool_calls += 1;
     *open = true;
     let parts = thought.into_iter().chain([call]).collect();
-    draft.messages.push(turns::message(Role::Assistant, parts, line));
+    draft.messages.push(build::message(Role::Assistant, parts, line));
 }
 
 fn observe(draft: &mut Draft, mut entry: Value, class: &str, open: &mut bool, line: u32) {
@@ -102,17 +102,17 @@ fn observe(draft: &mut Draft, mut entry: Value, class: &str, open: &mut bool, li
         take(&mut entry, "content")
     };
     if std::mem::take(open) {
-        let mut answer = turns::answer("", content, &Value::Null);
+        let mut answer = build::answer("", content, &Value::Null);
         if let Part::Result(result) = &mut answer {
             result.images += images;
         }
-        draft.messages.push(turns::message(Role::Tool, vec![answer], line));
+        draft.messages.push(build::message(Role::Tool, vec![answer], line));
         return;
     }
     let meta = text(&entry, "source") != Some("user");
     let mut parts = blocks::parts(content, Speaker::User { meta }, Outcome::Unknown);
     parts.extend((0..images).map(|_| Part::Image { bytes: 0 }));
-    draft.messages.push(turns::message(Role::User, parts, line));
+    draft.messages.push(build::message(Role::User, parts, line));
 }
 
 /// Arguments of which texts are in quotes once more.

@@ -19,9 +19,9 @@ mod tests;
 
 use std::sync::Arc;
 
+use super::build::{self, message};
 use super::formats::Format;
 use super::links::Draft;
-use super::say::{self, message};
 use super::shapes::TextShape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -128,7 +128,7 @@ fn read(text: &str, name: &str, out: &mut Sink) {
             Some(last) if blank => closed |= last.writer == Writer::User,
             None if blank => {}
             _ => {
-                blocks.push(Block { writer, line: say::place(index), lines: vec![inner] });
+                blocks.push(Block { writer, line: build::place(index), lines: vec![inner] });
                 closed = false;
             }
         }
@@ -160,7 +160,7 @@ fn session(blocks: Vec<Block<'_>>, id: String, out: &mut Sink) {
             }
             Writer::Program => {
                 for line in &block.lines {
-                    say::by_model(&mut draft, model(line));
+                    build::by_model(&mut draft, model(line));
                     cwd = directory(line).map(Arc::from).or(cwd);
                 }
                 draft.messages.extend(printed(&block).filter(|_| !draft.messages.is_empty()));
@@ -178,9 +178,9 @@ fn asked(block: &Block<'_>) -> Part {
     let text = block.lines.join("\n").trim_end().to_owned();
     let command = text.starts_with('/') && text.split([' ', '\n']).next().is_some_and(is_command);
     if command || REFLECTED.iter().any(|start| text.starts_with(start)) {
-        return say::injected(text);
+        return build::injected(text);
     }
-    say::said(text)
+    build::said(text)
 }
 
 /// True for the word of a command that asks the model nothing: a path has more slashes.
@@ -192,7 +192,7 @@ fn is_command(word: &str) -> bool {
 fn printed(block: &Block<'_>) -> Option<Message> {
     let wanted = |line: &&&str| !line.is_empty() && !BOOKKEEPING.iter().any(|start| line.starts_with(start));
     let lines: Vec<&str> = block.lines.iter().filter(wanted).copied().collect();
-    (!lines.is_empty()).then(|| message(Role::User, vec![say::injected(lines.join("\n"))], block.line))
+    (!lines.is_empty()).then(|| message(Role::User, vec![build::injected(lines.join("\n"))], block.line))
 }
 
 /// The model that a line names: `Main model: NAME with diff edit format`.

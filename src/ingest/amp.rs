@@ -15,13 +15,13 @@ use std::sync::Arc;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, message};
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, counts, items, take, take_text, text};
+use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -54,7 +54,7 @@ fn thread(mut value: Value, name: &str, out: &mut Sink) {
     let directory: Option<Arc<str>> = directory(&value).map(Arc::from);
     let Value::Array(messages) = take(&mut value, "messages") else { return };
     for (index, mut one) in messages.into_iter().enumerate() {
-        let line = say::place(index);
+        let line = build::place(index);
         out.raw.messages += 1;
         out.raw.tool_calls += blocks::count(&one, "tool_use");
         if !one.is_object() {
@@ -62,11 +62,11 @@ fn thread(mut value: Value, name: &str, out: &mut Sink) {
             continue;
         }
         let (usage, sent) = (take(&mut one, "usage"), take(&mut one, "meta"));
-        let time = sent.get("sentAt").or_else(|| usage.get("timestamp")).and_then(say::moment);
+        let time = sent.get("sentAt").or_else(|| usage.get("timestamp")).and_then(json::time);
         let role = text(&one, "role").unwrap_or_default().to_owned();
         let mut made = match role.as_str() {
             "assistant" => {
-                say::by_model(&mut draft, text(&usage, "model"));
+                build::by_model(&mut draft, text(&usage, "model"));
                 let content = take(&mut one, "content");
                 message(Role::Assistant, blocks::parts(content, Speaker::Other, Outcome::Ok), line)
             }
@@ -125,7 +125,7 @@ fn asked(mut one: Value, line: u32, out: &mut Sink) -> Vec<Part> {
             let content = take_text(&mut file, "content");
             if !content.is_empty() {
                 let uri = text(&file, "uri").unwrap_or_default();
-                parts.push(say::injected(format!("{uri}\n{content}")));
+                parts.push(build::injected(format!("{uri}\n{content}")));
             }
         }
     }
@@ -144,7 +144,7 @@ fn asked(mut one: Value, line: u32, out: &mut Sink) -> Vec<Part> {
             Some("summary") => {
                 let text = "a summary inside a message of the user, kept as injected text";
                 out.note(line, "unknown-record", Severity::Note, text);
-                parts.extend(summary(&mut block).map(say::injected));
+                parts.extend(summary(&mut block).map(build::injected));
             }
             _ => parts.extend(blocks::parts(block, Speaker::User { meta: false }, Outcome::Ok)),
         }
@@ -154,7 +154,7 @@ fn asked(mut one: Value, line: u32, out: &mut Sink) -> Vec<Part> {
 
 /// The result of a run; `None` of one that has not ended.
 fn result(mut block: Value) -> Option<ToolResult> {
-    let call_id = say::first_text(&mut block, &["toolUseID", "toolUseId", "tool_use_id"]);
+    let call_id = build::first_text(&mut block, &["toolUseID", "toolUseId", "tool_use_id"]);
     let mut run = take(&mut block, "run");
     if !run.is_object() {
         let (text, images) = blocks::result_text(take(&mut block, "content"));
@@ -166,12 +166,12 @@ fn result(mut block: Value) -> Option<ToolResult> {
     let mut payload = take(&mut run, "result");
     let flagged = outcome::flagged(&payload);
     let (mut told, images) = match text(&payload, "output").or_else(|| text(&payload, "content")) {
-        Some(_) => (say::first_text(&mut payload, &["output", "content"]), 0),
+        Some(_) => (build::first_text(&mut payload, &["output", "content"]), 0),
         None => blocks::result_text(payload),
     };
     if told.is_empty() {
         let mut error = take(&mut run, "error");
-        told = match say::first_text(&mut error, &["message"]) {
+        told = match build::first_text(&mut error, &["message"]) {
             said if said.is_empty() => argument_text(error),
             said => said,
         };
@@ -195,7 +195,7 @@ fn summary(block: &mut Value) -> Option<String> {
     let mut inner = take(block, "summary");
     let text = match inner {
         Value::String(text) => text,
-        _ => say::first_text(&mut inner, &["summary", "text"]),
+        _ => build::first_text(&mut inner, &["summary", "text"]),
     };
     Some(text).filter(|text| !text.trim().is_empty())
 }
@@ -212,7 +212,7 @@ fn info(mut one: Value, line: u32, draft: &mut Draft, out: &mut Sink) -> Option<
                 if draft.messages.is_empty() && parts.is_empty() {
                     draft.starts_compacted = true;
                     let missing = Part::Opaque { kind: "summary".to_owned(), bytes: 0 };
-                    parts.push(summary.map_or(missing, say::injected));
+                    parts.push(summary.map_or(missing, build::injected));
                 } else {
                     let before = MessageIdx::new(draft.messages.len());
                     draft.recorded.push(Recorded { line, summary, ..Recorded::at(before) });
@@ -220,11 +220,11 @@ fn info(mut one: Value, line: u32, draft: &mut Draft, out: &mut Sink) -> Option<
             }
             Some("manual_bash_invocation") => {
                 let mut args = take(&mut block, "args");
-                let command = say::first_text(&mut args, &["cmd", "command"]);
+                let command = build::first_text(&mut args, &["cmd", "command"]);
                 let mut run = take(&mut block, "toolRun");
                 let mut result = take(&mut run, "result");
-                let output = say::first_text(&mut result, &["output"]);
-                parts.push(say::injected(format!("$ {command}\n{output}")));
+                let output = build::first_text(&mut result, &["output"]);
+                parts.push(build::injected(format!("$ {command}\n{output}")));
             }
             _ => parts.extend(blocks::parts(block, Speaker::User { meta: true }, Outcome::Unknown)),
         }

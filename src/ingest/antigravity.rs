@@ -9,13 +9,14 @@ mod tests;
 
 use crate::ingest::value::{Map, Value};
 
+use super::build::{self, injected};
 use super::formats::Format;
 use super::json::{self, argument_text, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, injected, plain};
+use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// How what the user asked for is enclosed.
@@ -44,7 +45,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         match kind.as_str() {
             "USER_INPUT" => talk.push(Role::User, user_parts(&said), line, time),
             "PLANNER_RESPONSE" => {
-                let mut parts = vec![Part::Thinking(take_text(&mut value, "thinking")), plain(said)];
+                let mut parts = vec![Part::Thinking(take_text(&mut value, "thinking")), build::said(said)];
                 if let Value::Array(calls) = take(&mut value, "tool_calls") {
                     out.raw.tool_calls += calls.len() as u64;
                     parts.extend(calls.into_iter().filter(Value::is_object).map(call));
@@ -87,7 +88,7 @@ fn user_parts(said: &str) -> Vec<Part> {
         Some((before, (request, after))) => {
             around(before, &mut parts);
             if !request.trim().is_empty() {
-                parts.push(plain(request.trim().to_owned()));
+                parts.push(build::said(request.trim().to_owned()));
             }
             around(after, &mut parts);
         }

@@ -10,13 +10,13 @@ use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Origin, Outcome, Part, Role, Usage};
 
@@ -69,7 +69,7 @@ fn trajectory(mut value: Value, id: &str, sub: bool, line: u32, depth: u32, out:
     match take(&mut value, "steps") {
         Value::Array(steps) => {
             for (index, value) in steps.into_iter().enumerate() {
-                step(&mut draft, value, turns::line(index), out);
+                step(&mut draft, value, build::place(index), out);
             }
         }
         _ => out.damage(line, "bad-record", "a trajectory without a list of steps; its content is lost"),
@@ -110,7 +110,7 @@ fn step(draft: &mut Draft, mut step: Value, line: u32, out: &mut Sink) {
             if acts { (Role::Assistant, Speaker::Other) } else { (Role::User, of_user(true)) }
         }
     };
-    let time = turns::time(&step, "timestamp");
+    let time = json::time_at(&step, "timestamp");
     let mut parts = Vec::new();
     if role == Role::Assistant {
         let clear = take_text(&mut step, "reasoning_content");
@@ -123,10 +123,10 @@ fn step(draft: &mut Draft, mut step: Value, line: u32, out: &mut Sink) {
     if let Value::Array(calls) = take(&mut step, "tool_calls") {
         parts.extend(calls.into_iter().filter(Value::is_object).map(|mut call| {
             let (id, name) = (take_text(&mut call, "tool_call_id"), take_text(&mut call, "function_name"));
-            turns::call(id, name, take(&mut call, "arguments"))
+            build::call(id, name, take(&mut call, "arguments"))
         }));
     }
-    let mut said = turns::message(role, parts, line);
+    let mut said = build::message(role, parts, line);
     said.usage = step.get("metrics").and_then(|told| out.told(line, usage(told)).flatten());
     said.time = time;
     draft.messages.push(said);
@@ -134,9 +134,9 @@ fn step(draft: &mut Draft, mut step: Value, line: u32, out: &mut Sink) {
     if let Value::Array(results) = take(&mut observation, "results") {
         let answers = results.into_iter().filter(Value::is_object).map(|mut result| {
             let content = take(&mut result, "content");
-            turns::answer(take_text(&mut result, "source_call_id"), content, &result)
+            build::answer(take_text(&mut result, "source_call_id"), content, &result)
         });
-        let mut answers = turns::message(Role::Tool, answers.collect(), line);
+        let mut answers = build::message(Role::Tool, answers.collect(), line);
         answers.time = time;
         draft.messages.push(answers);
     }

@@ -1,12 +1,15 @@
-//! Building blocks of the readers whose logs hold messages in shapes of their own.
+//! What readers build conversations of: messages, parts, places, compactions.
 
 use std::sync::Arc;
 
-use crate::ingest::value::Value;
-
-use super::json;
+use super::blocks;
+use super::json::{argument_text, take, take_text, text as text_at};
 use super::links::Draft;
-use crate::transcript::{Message, MessageIdx, Part, Recorded, Role, Text};
+use super::outcome;
+use super::sink::Sink;
+use super::value::Value;
+use crate::diagnostic::Severity;
+use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult};
 
 /// A message of which only this much is known yet.
 pub(super) fn message(role: Role, parts: Vec<Part>, line: u32) -> Message {
@@ -18,21 +21,69 @@ pub(super) fn text(text: impl Into<String>, injected: bool) -> Part {
     Part::Text(Text { text: text.into(), injected })
 }
 
-/// The moment at `key` in milliseconds since 1970-01-01 UTC: whole seconds, milliseconds, or a date as text.
-pub(super) fn time(value: &Value, key: &str) -> Option<i64> {
-    match value.get(key)? {
-        Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
-        // Seconds up to the year 5138, else milliseconds.
-        number => {
-            let told = number.as_i64().or_else(|| Some(number.as_f64()? as i64))?;
-            (told > 0).then(|| if told < 100_000_000_000 { told.saturating_mul(1_000) } else { told })
-        }
+/// Text of the one whose message it is in.
+pub(super) fn said(said: impl Into<String>) -> Part {
+    text(said, false)
+}
+
+/// Text that the harness wrote.
+pub(super) fn injected(said: impl Into<String>) -> Part {
+    text(said, true)
+}
+
+/// A message of injected text in the user's place.
+pub(super) fn injected_message(said: impl Into<String>, line: u32) -> Message {
+    message(Role::User, vec![injected(said)], line)
+}
+
+/// A call.
+pub(super) fn call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Part {
+    Part::Call(ToolCall { id: id.into(), name: name.into(), arguments: argument_text(arguments) })
+}
+
+/// A result; `record` is where flags and an exit status stand, if anywhere.
+pub(super) fn answer(call_id: impl Into<String>, content: Value, record: &Value) -> Part {
+    let (text, images) = blocks::result_text(content);
+    let (outcome, exit_code) =
+        outcome::flagged(record).unwrap_or_else(|| outcome::judge(&text, Outcome::Unknown));
+    Part::Result(ToolResult { call_id: call_id.into(), text, outcome, exit_code, images })
+}
+
+/// The position of an item in its list, as a line: counted from 1.
+pub(super) fn place(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
+}
+
+/// The id of a session: its own at one of these keys, else the file's name, with a number where there are several.
+pub(super) fn session_id(value: &Value, keys: &[&str], name: &str, number: usize, several: bool) -> String {
+    let own = keys.iter().find_map(|key| text_at(value, key)).filter(|id| !id.is_empty());
+    match own {
+        Some(id) => id.to_owned(),
+        None if several => format!("{name}#{number}"),
+        None => name.to_owned(),
     }
 }
 
 /// The directory at `key`, shared between messages.
 pub(super) fn directory(value: &Value, key: &str) -> Option<Arc<str>> {
-    json::text(value, key).filter(|path| !path.is_empty()).map(Arc::from)
+    text_at(value, key).filter(|path| !path.is_empty()).map(Arc::from)
+}
+
+/// Remembers the model that a reply names.
+pub(super) fn by_model(draft: &mut Draft, model: Option<&str>) {
+    if let Some(model) = model.filter(|model| !model.is_empty()) {
+        draft.model = Some(model.to_owned());
+    }
+}
+
+/// The first of these fields that holds something, as text; empty when none does.
+pub(super) fn first_text(value: &mut Value, keys: &[&str]) -> String {
+    let held = keys.iter().find(|key| text_at(value, key).is_some_and(|text| !text.is_empty()));
+    if let Some(key) = held {
+        return take_text(value, key);
+    }
+    let other = keys.iter().map(|key| take(value, key)).find(|value| value.is_object() || value.is_array());
+    other.map(argument_text).unwrap_or_default()
 }
 
 /// True when nobody has spoken yet: a summary found here is what the log begins with.
@@ -41,11 +92,12 @@ pub(super) fn is_beginning(draft: &Draft) -> bool {
     !draft.starts_compacted && draft.recorded.is_empty() && !draft.messages.iter().any(said)
 }
 
-/// Makes a summary the first message of the log; what it summarises is not in it.
+/// Makes a summary the first message of the log; what it summarises is not in it. The message stands there also where nothing
+/// is left of the summary.
 pub(super) fn begin_compacted(draft: &mut Draft, summary: Option<String>, line: u32) {
     draft.starts_compacted = true;
     let part = match summary.filter(|summary| !summary.is_empty()) {
-        Some(summary) => text(summary, true),
+        Some(summary) => injected(summary),
         None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
     };
     draft.messages.insert(0, message(Role::User, vec![part], line));
@@ -55,4 +107,16 @@ pub(super) fn begin_compacted(draft: &mut Draft, summary: Option<String>, line: 
 pub(super) fn compaction(draft: &Draft, summary: Option<String>, line: u32) -> Recorded {
     let summary = summary.filter(|summary| !summary.trim().is_empty());
     Recorded { line, summary, ..Recorded::at(MessageIdx::new(draft.messages.len())) }
+}
+
+/// Says that a record of unknown type was left out.
+pub(super) fn unknown_record(kind: &str, line: u32, out: &mut Sink) {
+    let kind: String = kind.chars().take(60).collect();
+    out.note(line, "unknown-record", Severity::Note, format!("record of unknown type {kind:?}, left out"));
+}
+
+/// Says that a message of unknown role was left out.
+pub(super) fn unknown_role(role: &str, line: u32, out: &mut Sink) {
+    let role: String = role.chars().take(60).collect();
+    out.note(line, "unknown-role", Severity::Note, format!("message of unknown role {role:?}, left out"));
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use super::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build;
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
@@ -135,15 +136,7 @@ pub(super) fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mu
     let system = take(value, "system");
     if !system.is_null() && draft.messages.is_empty() {
         let parts = blocks::parts(system, Speaker::Other, Outcome::Unknown);
-        draft.messages.push(Message {
-            role: Role::System,
-            parts,
-            line,
-            cwd: None,
-            usage: None,
-            lines: Vec::new(),
-            time: None,
-        });
+        draft.messages.push(build::message(Role::System, parts, line));
     }
     let tools = ["tools", "functions"].iter().map(|key| take(value, key)).find(|tools| !tools.is_null());
     if let Some(tools) = tools.filter(|_| draft.tool_schema.is_none()) {
@@ -181,15 +174,7 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
             out.note(line, "unknown-role", Severity::Note, text);
             let parts =
                 blocks::parts(take(&mut message, "content"), Speaker::User { meta: true }, Outcome::Unknown);
-            draft.messages.push(Message {
-                role: Role::User,
-                parts,
-                line,
-                cwd: None,
-                usage: None,
-                lines: Vec::new(),
-                time: None,
-            });
+            draft.messages.push(build::message(Role::User, parts, line));
             return;
         }
     };
@@ -208,7 +193,7 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
         }
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
-    draft.messages.push(Message { role, parts, line, cwd, usage, lines: Vec::new(), time: None });
+    draft.messages.push(Message { cwd, usage, ..build::message(role, parts, line) });
 }
 
 /// The directory that the first script with a `cd` to an absolute path enters.

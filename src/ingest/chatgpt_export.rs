@@ -10,14 +10,14 @@ use crate::ingest::value::{Key, Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks;
+use super::build::{self, session_id};
 use super::formats::Format;
 use super::injected;
-use super::json::{items, take, take_text, text};
+use super::json::{self, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, Text};
 
@@ -51,7 +51,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             let Some(node) = nodes.get_mut(id.as_str()) else { continue };
             let message = take(node, "message");
             if message.is_object() {
-                reader.message(message, turns::line(position), out);
+                reader.message(message, build::place(position), out);
                 position += 1;
             }
         }
@@ -67,7 +67,7 @@ fn path(mapping: &Map, current: Option<&str>, line: u32, out: &mut Sink) -> Vec<
         out.note(line, "no-current-node", Severity::Note, text);
         let is_leaf = |node: &Value| items(node, "children").is_empty();
         let time = |node: &Value| {
-            node.get("message").and_then(|message| turns::time(message, "create_time")).unwrap_or_default()
+            node.get("message").and_then(|message| json::time_at(message, "create_time")).unwrap_or_default()
         };
         let leaves = mapping.iter().filter(|(_, node)| is_leaf(node));
         leaves.max_by_key(|(_, node)| time(node)).map(|(id, _)| id)
@@ -102,7 +102,7 @@ impl Reader {
         if let Some(model) = text(&metadata, "model_slug").filter(|_| role == "assistant") {
             self.draft.model = Some(model.to_owned());
         }
-        let time = turns::time(&message, "create_time");
+        let time = json::time_at(&message, "create_time");
         let mut content = take(&mut message, "content");
         let kind = text(&content, "content_type").unwrap_or_default().to_owned();
         let mut found = match role.as_str() {
@@ -115,23 +115,23 @@ impl Reader {
                     .map(|key| take_text(&mut content, key))
                     .filter(|text| !text.trim().is_empty());
                 let part = |text| Part::Text(Text { text, injected: true });
-                turns::message(Role::User, texts.map(part).collect(), line)
+                build::message(Role::User, texts.map(part).collect(), line)
             }
-            "user" => turns::message(Role::User, parts(content, &kind, true), line),
-            "system" => turns::message(Role::System, parts(content, &kind, false), line),
+            "user" => build::message(Role::User, parts(content, &kind, true), line),
+            "system" => build::message(Role::System, parts(content, &kind, false), line),
             "assistant" => {
                 let parts = parts(content, &kind, false);
                 let recipient = text(&message, "recipient").filter(|it| !matches!(*it, "all" | ""));
                 let calls = recipient.is_some() && kind != "thoughts";
                 let Some(name) = recipient.filter(|_| calls) else {
-                    self.push(Message { time, ..turns::message(Role::Assistant, parts, line) });
+                    self.push(Message { time, ..build::message(Role::Assistant, parts, line) });
                     return;
                 };
                 out.raw.tool_calls += 1;
                 let id = text(&message, "id").unwrap_or_default().to_owned();
-                let call = turns::call(id.clone(), name, Value::String(all_text(parts)));
+                let call = build::call(id.clone(), name, Value::String(all_text(parts)));
                 self.open = Some(id);
-                turns::message(Role::Assistant, vec![call], line)
+                build::message(Role::Assistant, vec![call], line)
             }
             "tool" => {
                 let parts = parts(content, &kind, false);
@@ -139,22 +139,22 @@ impl Reader {
                 let text = all_text(parts);
                 match self.open.take() {
                     Some(id) => {
-                        let mut answer = turns::answer(id, Value::String(text), &metadata);
+                        let mut answer = build::answer(id, Value::String(text), &metadata);
                         if let Part::Result(result) = &mut answer {
                             result.images = u32::try_from(images).unwrap_or(u32::MAX);
                             if kind == "system_error" {
                                 result.outcome = Outcome::Failed;
                             }
                         }
-                        turns::message(Role::Tool, vec![answer], line)
+                        build::message(Role::Tool, vec![answer], line)
                     }
-                    None => turns::injected(text, line),
+                    None => build::injected_message(text, line),
                 }
             }
             _ => {
                 let text = format!("role {role:?} is not known; kept as injected user text");
                 out.note(line, "unknown-role", Severity::Note, text);
-                turns::injected(all_text(parts(content, &kind, false)), line)
+                build::injected_message(all_text(parts(content, &kind, false)), line)
             }
         };
         found.time = time;
@@ -178,7 +178,7 @@ fn parts(mut content: Value, kind: &str, of_user: bool) -> Vec<Part> {
         if of_user {
             injected::push_user_text(text, false, found);
         } else if !text.is_empty() {
-            found.push(turns::said(text));
+            found.push(build::said(text));
         }
     };
     match kind {

@@ -11,13 +11,13 @@ use crate::ingest::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::formats::Format;
-use super::json::{items, take, take_text, text};
+use super::json::{self, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role, Text};
 
@@ -46,7 +46,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let path = path(&messages, text(&value, "current_leaf_message_uuid"));
         for (index, message) in messages.into_iter().enumerate() {
             if path.as_ref().is_none_or(|path| path.contains(&index)) {
-                add(&mut draft, message, turns::line(index), out);
+                add(&mut draft, message, build::place(index), out);
             }
         }
         out.finish_draft(draft);
@@ -84,9 +84,9 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
             (Role::User, Speaker::User { meta: true })
         }
     };
-    let time = turns::time(&message, "created_at");
+    let time = json::time_at(&message, "created_at");
     let mut push = |role: Role, parts: &mut Vec<Part>| {
-        let mut made = turns::message(role, std::mem::take(parts), line);
+        let mut made = build::message(role, std::mem::take(parts), line);
         made.time = time;
         draft.messages.push(made);
     };

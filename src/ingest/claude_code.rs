@@ -22,6 +22,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
+use super::build;
 use super::formats::Format;
 use super::injected;
 use super::json::{self, flag, items, take, take_text, text};
@@ -530,15 +531,7 @@ impl Builder<'_> {
 
     fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<Arc<str>>) {
         if !parts.is_empty() {
-            self.draft.messages.push(Message {
-                role,
-                parts,
-                line,
-                cwd,
-                usage: None,
-                lines: Vec::new(),
-                time: None,
-            });
+            self.draft.messages.push(Message { cwd, ..build::message(role, parts, line) });
         }
     }
 
@@ -599,15 +592,7 @@ impl Builder<'_> {
         }
         // Kept even when empty: the next line of the reply may have its first block.
         self.replies.insert(id, (self.draft.messages.len(), node.request));
-        let message = Message {
-            role: Role::Assistant,
-            parts,
-            line: node.line,
-            cwd: node.cwd,
-            usage,
-            lines: Vec::new(),
-            time: None,
-        };
+        let message = Message { cwd: node.cwd, usage, ..build::message(Role::Assistant, parts, node.line) };
         self.draft.messages.push(message);
     }
 
@@ -647,15 +632,7 @@ impl Builder<'_> {
                 self.kept.retain(|(recorded, ..)| *recorded < self.draft.recorded.len());
             }
             let parts = vec![Part::Text(Text { text, injected: true })];
-            let message = Message {
-                role: Role::User,
-                parts,
-                line: node.line,
-                cwd: node.cwd,
-                usage: None,
-                lines: Vec::new(),
-                time: None,
-            };
+            let message = Message { cwd: node.cwd, ..build::message(Role::User, parts, node.line) };
             self.draft.messages.insert(0, message);
             self.places.values_mut().for_each(|place| *place += 1);
             self.draft.refusals.iter_mut().for_each(|one| one.before.0 += 1);

@@ -20,7 +20,7 @@ use crate::ingest::value::{Value, json};
 use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
-use super::json::{counts, flag, items, take, take_text, text};
+use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -162,7 +162,7 @@ impl Shown {
             }
             if text(message, "say") == Some("api_req_started") {
                 let usage = interface::usage(message, line, out);
-                requests.push((next.map(|next| next + 1), usage, build::time(message, "ts")));
+                requests.push((next.map(|next| next + 1), usage, json::time_at(message, "ts")));
             }
         }
         // Roo names no position: then requests and replies go by order, if there are as many.
@@ -312,7 +312,7 @@ impl Reader {
             self.draft.messages.push(Message {
                 cwd: self.cwd.clone(),
                 usage: usage.or(metered),
-                time: build::time(&value, "ts").or(time),
+                time: json::time_at(&value, "ts").or(time),
                 ..build::message(role, parts, line)
             });
         }

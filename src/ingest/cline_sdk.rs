@@ -14,7 +14,7 @@ use crate::ingest::value::Value;
 use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
-use super::json::{counts, items, take, take_text, text, tokens};
+use super::json::{self, counts, items, take, take_text, text, tokens};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -86,7 +86,7 @@ impl Reader {
     fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
         out.raw.messages += 1;
         out.raw.tool_calls += blocks::count(&message, "tool_use");
-        let time = build::time(&message, "ts");
+        let time = json::time_at(&message, "ts");
         let mut metadata = take(&mut message, "metadata");
         let content = take(&mut message, "content");
         match text(&metadata, "kind") {

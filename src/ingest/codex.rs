@@ -28,6 +28,7 @@ use std::sync::Arc;
 use super::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build;
 use super::formats::Format;
 use super::json::{self, argument_text, brief, number, take, take_text, text, weight};
 use super::lines::Record;
@@ -301,15 +302,7 @@ impl Reader {
         if parts.is_empty() {
             return None;
         }
-        self.draft.messages.push(Message {
-            role,
-            parts,
-            line,
-            cwd: self.cwd.clone(),
-            usage: None,
-            lines: Vec::new(),
-            time: None,
-        });
+        self.draft.messages.push(Message { cwd: self.cwd.clone(), ..build::message(role, parts, line) });
         Some(self.draft.messages.len() - 1)
     }
 
@@ -628,15 +621,7 @@ impl Reader {
             // Message 0 stands for the summary also where nothing is left of it.
             front.push(Part::Opaque { kind: "compaction".to_owned(), bytes: 0 });
         }
-        let message = Message {
-            role: Role::User,
-            parts: front,
-            line,
-            cwd: self.cwd.clone(),
-            usage: None,
-            lines: Vec::new(),
-            time: None,
-        };
+        let message = Message { cwd: self.cwd.clone(), ..build::message(Role::User, front, line) };
         self.draft.messages.insert(0, message);
         self.newest_reply = self.newest_reply.map(|reply| reply + 1);
         self.resent.open(&self.draft.messages, summary);

@@ -12,13 +12,14 @@ use crate::ingest::value::{Value, json};
 use rustc_hash::FxHashSet;
 
 use super::blocks;
+use super::build::{self, unknown_record};
 use super::formats::Format;
 use super::json::{argument_text, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, plain, unknown_record};
+use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Role, ToolCall, ToolResult};
 
 /// Streams of events.
@@ -77,7 +78,7 @@ fn add(talk: &mut Talk, mut item: Value, done: bool, line: u32, out: &mut Sink) 
     let (name, arguments) = match kind.as_str() {
         "agent_message" | "assistant_message" => {
             out.raw.messages += 1;
-            return talk.join(vec![plain(take_text(&mut item, "text"))], line, None);
+            return talk.join(vec![build::said(take_text(&mut item, "text"))], line, None);
         }
         "reasoning" => return talk.join(vec![Part::Thinking(take_text(&mut item, "text"))], line, None),
         "error" => return talk.refused(text(&item, "message").unwrap_or_default(), line),

@@ -13,12 +13,12 @@ use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, message};
 use super::formats::Format;
 use super::json::{argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -66,8 +66,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 pub(super) fn session(mut value: Value, name: &str, out: &mut Sink) {
     let id = take_text(&mut value, "sessionId");
     let mut draft = Draft::new(if id.is_empty() { name.to_owned() } else { id });
-    say::by_model(&mut draft, text(&value, "chatModelTitle").or_else(|| text(&value, "selectedModel")));
-    let directory = say::first_text(&mut value, &["workspaceDirectory", "workspacePath"]);
+    build::by_model(&mut draft, text(&value, "chatModelTitle").or_else(|| text(&value, "selectedModel")));
+    let directory = build::first_text(&mut value, &["workspaceDirectory", "workspacePath"]);
     let directory = directory.strip_prefix("file://").unwrap_or(&directory);
     let cwd: Option<Arc<str>> = Some(directory).filter(|path| !path.is_empty()).map(Arc::from);
     let Value::Array(history) = take(&mut value, "history") else { return };
@@ -76,7 +76,7 @@ pub(super) fn session(mut value: Value, name: &str, out: &mut Sink) {
         .filter_map(|item| text(item.get("message")?, "toolCallId").map(str::to_owned))
         .collect();
     for (index, item) in history.into_iter().enumerate() {
-        self::item(item, say::place(index), &answered, &mut draft, out);
+        self::item(item, build::place(index), &answered, &mut draft, out);
     }
     for message in &mut draft.messages {
         message.cwd.clone_from(&cwd);
@@ -159,7 +159,7 @@ fn attached(context: Value, parts: &mut Vec<Part>) {
     for mut one in context {
         let content = take_text(&mut one, "content");
         if !content.is_empty() {
-            parts.push(say::injected(content));
+            parts.push(build::injected(content));
         }
     }
 }

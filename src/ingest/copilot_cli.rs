@@ -15,13 +15,14 @@ use crate::ingest::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks;
+use super::build::{self, injected, unknown_record};
 use super::formats::Format;
 use super::json::{self, argument_text, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, injected, plain, unknown_record};
+use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
 
 /// How the types of events begin that are nothing of the conversation.
@@ -206,7 +207,7 @@ impl Track {
         }
         let said = take_text(&mut data, "content");
         if !said.is_empty() {
-            parts.push(plain(said));
+            parts.push(build::said(said));
         }
         if let Value::Array(requests) = take(&mut data, "toolRequests") {
             let requests = requests.into_iter().filter(Value::is_object);
@@ -237,7 +238,7 @@ impl Track {
 
 /// Messages were removed, without a summary.
 fn truncated(talk: &mut Talk, data: &Value, line: u32, out: &mut Sink) {
-    if json::number(data, "messagesRemovedDuringTruncation") == Some(0) || talk.is_unsaid() {
+    if json::number(data, "messagesRemovedDuringTruncation") == Some(0) || build::is_beginning(&talk.draft) {
         return;
     }
     let recorded = Recorded {

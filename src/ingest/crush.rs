@@ -14,7 +14,7 @@ use super::blocks;
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, flag, take, take_text, text, weight};
+use super::json::{self, argument_text, flag, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -60,7 +60,7 @@ pub(super) fn rows(sessions: &[Value], messages: Vec<(u32, Value)>, name: &str, 
         }
     }
     for (id, mut own) in order {
-        own.sort_by_key(|(_, message)| build::time(message, "created_at"));
+        own.sort_by_key(|(_, message)| json::time_at(message, "created_at"));
         let about = sessions.iter().find(|session| text(session, "id") == Some(&id));
         session(about.unwrap_or(&Value::Null), own, id, out);
     }
@@ -108,7 +108,7 @@ fn session(about: &Value, messages: Vec<(u32, Value)>, id: String, out: &mut Sin
             draft.model = Some(model.to_owned());
         }
         if !parts.is_empty() {
-            let time = build::time(&message, "created_at");
+            let time = json::time_at(&message, "created_at");
             draft.messages.push(Message { cwd: cwd.clone(), time, ..build::message(role, parts, line) });
         }
     }

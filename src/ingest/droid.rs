@@ -12,6 +12,7 @@ mod tests;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::injected;
 use super::json::{argument_text, take, take_text, text};
@@ -19,7 +20,7 @@ use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, plain, unknown_record, unknown_role};
+use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Stored sessions.
@@ -139,7 +140,7 @@ fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
                         injected::push_user_text(said, false, &mut parts);
                         talk.push(Role::User, parts, line, None);
                     }
-                    "assistant" => talk.join(vec![plain(said)], line, None),
+                    "assistant" => talk.join(vec![build::said(said)], line, None),
                     other => unknown_role(other, line, out),
                 }
             }
@@ -160,7 +161,7 @@ fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
                 let is_last =
                     |part: &Part| matches!(part, Part::Text(text) if text.text.trim() == last.trim());
                 if !last.is_empty() && !reply.is_some_and(|reply| reply.parts.iter().any(is_last)) {
-                    talk.join(vec![plain(last)], line, None);
+                    talk.join(vec![build::said(last)], line, None);
                 }
             }
             "error" => talk.refused(text(&value, "message").unwrap_or_default(), line),

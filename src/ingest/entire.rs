@@ -9,12 +9,12 @@ mod tests;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build::message;
 use super::formats::Format;
-use super::json::{take, take_text, text};
+use super::json::{self, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -38,7 +38,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for Record { line, mut value } in records {
         out.raw.messages += 1;
         out.raw.tool_calls += blocks::count(&value, "tool_use");
-        let time = value.get("ts").and_then(say::moment);
+        let time = value.get("ts").and_then(json::time);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "user" => {

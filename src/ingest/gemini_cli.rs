@@ -14,6 +14,7 @@ mod tests;
 use crate::ingest::value::{Value, json};
 
 use super::blocks;
+use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::gemini_parts;
 use super::json::{argument_text, counts, flag, items, take, take_text, text};
@@ -21,7 +22,7 @@ use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, unknown_record, unknown_role};
+use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
 
 /// How the summary of a compressed chat opens, in the place of a user message.
@@ -237,7 +238,8 @@ fn message(talk: &mut Talk, entry: Entry, out: &mut Sink) {
     };
     match kind.as_str() {
         "user" => {
-            let summary = talk.is_unsaid().then(|| snapshot(&json!({ "content": content }))).flatten();
+            let summary =
+                build::is_beginning(&talk.draft).then(|| snapshot(&json!({ "content": content }))).flatten();
             if let Some(summary) = summary {
                 let recorded = Recorded { line, summary: Some(summary), ..Recorded::default() };
                 talk.compacted(recorded, None, out);

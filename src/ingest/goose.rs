@@ -20,7 +20,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, items, take, take_text, text, weight};
+use super::json::{self, argument_text, items, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -119,7 +119,8 @@ impl Reader {
                 return;
             }
         };
-        let time = build::time(&message, "created").or_else(|| build::time(&message, "created_timestamp"));
+        let time =
+            json::time_at(&message, "created").or_else(|| json::time_at(&message, "created_timestamp"));
         let hidden = message.get("metadata").and_then(|metadata| metadata.get("userVisible"))
             == Some(&Value::Bool(false));
         let mut parts = Vec::new();

@@ -11,13 +11,14 @@ mod tests;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build::unknown_record;
 use super::formats::Format;
 use super::json::{argument_text, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::shapes::{Piece, Shape, TreeShape};
 use super::sink::Sink;
-use super::talk::{Talk, unknown_record};
+use super::talk::Talk;
 use crate::paths;
 use crate::transcript::{Outcome, Part, Role, ToolCall, ToolResult};
 

@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use crate::ingest::value::Value;
 
+use super::build;
 use super::chat;
 use super::formats::Format;
-use super::json::{take, text};
+use super::json::{self, take, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns;
 use crate::diagnostic::Severity;
 use crate::transcript::{Part, Role};
 
@@ -45,13 +45,13 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut bare = Draft::new(name);
     for Record { line, mut value } in records {
         if let Value::Array(messages) = take(&mut value, "messages") {
-            let mut draft = Draft::new(turns::session_id(&value, &["session_id"], name, 1, false));
+            let mut draft = Draft::new(build::session_id(&value, &["session_id"], name, 1, false));
             describe(&mut draft, &mut value, line, out);
             let cwd =
                 value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
             let cwd: Option<Arc<str>> = cwd.map(Arc::from);
             for (index, message) in messages.into_iter().enumerate() {
-                add(&mut draft, message, turns::line(index), out);
+                add(&mut draft, message, build::place(index), out);
             }
             draft.messages.iter_mut().for_each(|message| message.cwd.clone_from(&cwd));
             finish(draft, out);
@@ -81,7 +81,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         return;
     }
     let at = draft.messages.len();
-    let time = turns::time(&message, "timestamp");
+    let time = json::time_at(&message, "timestamp");
     chat::add(draft, message, line, out);
     for message in draft.messages.get_mut(at..).unwrap_or_default() {
         message.time = time;

@@ -10,13 +10,13 @@ use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
 
 use super::blocks::{self, Speaker};
+use super::build;
 use super::formats::Format;
-use super::json::{argument_text, counts, items, take, take_text, text};
+use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, Usage};
 
@@ -71,7 +71,7 @@ fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: 
         out.raw.messages += 1;
         out.raw.tool_calls += items(&message, "tool_calls").len() as u64;
         resolve(&mut message, &attachments, 0);
-        let line = turns::line(index);
+        let line = build::place(index);
         let id = take_text(&mut message, "id");
         if let Some(model) = text(&message, "model").filter(|model| !model.is_empty()) {
             draft.model = Some(model.to_owned());
@@ -110,7 +110,7 @@ fn events(sample: &Value, attachments: &Value, draft: &mut Draft, line: u32, out
                 let reported = event.pointer("/output/usage").map(usage);
                 let usage = reported.and_then(|reported| out.told(line, reported).flatten());
                 if let Some(id) = id {
-                    told.insert(id.to_owned(), (usage, turns::time(event, "timestamp")));
+                    told.insert(id.to_owned(), (usage, json::time_at(event, "timestamp")));
                 }
             }
             Some("compaction") => {
@@ -148,14 +148,14 @@ fn read_message(mut message: Value, line: u32, out: &mut Sink) -> Option<Message
     let role = text(&message, "role").unwrap_or_default().to_owned();
     let mut content = take(&mut message, "content");
     let mut found = match role.as_str() {
-        "system" => turns::message(Role::System, parts(content, Speaker::Other), line),
-        "user" => turns::message(Role::User, parts(content, Speaker::User { meta: false }), line),
+        "system" => build::message(Role::System, parts(content, Speaker::Other), line),
+        "user" => build::message(Role::User, parts(content, Speaker::User { meta: false }), line),
         "assistant" => {
             let mut reply = parts(content, Speaker::Other);
             if let Value::Array(calls) = take(&mut message, "tool_calls") {
                 reply.extend(calls.into_iter().filter(Value::is_object).map(call));
             }
-            turns::message(Role::Assistant, reply, line)
+            build::message(Role::Assistant, reply, line)
         }
         "tool" => {
             let mut error = take(&mut message, "error");
@@ -164,18 +164,18 @@ fn read_message(mut message: Value, line: u32, out: &mut Sink) -> Option<Message
             if failed && empty {
                 content = take(&mut error, "message");
             }
-            let mut answer = turns::answer(take_text(&mut message, "tool_call_id"), content, &message);
+            let mut answer = build::answer(take_text(&mut message, "tool_call_id"), content, &message);
             if let Part::Result(result) = &mut answer
                 && failed
             {
                 result.outcome = Outcome::Failed;
             }
-            turns::message(Role::Tool, vec![answer], line)
+            build::message(Role::Tool, vec![answer], line)
         }
         _ => {
             let text = format!("role {role:?} is not known; kept as injected user text");
             out.note(line, "unknown-role", Severity::Note, text);
-            turns::message(Role::User, parts(content, Speaker::User { meta: true }), line)
+            build::message(Role::User, parts(content, Speaker::User { meta: true }), line)
         }
     };
     found.time = None;
@@ -187,7 +187,7 @@ fn call(mut call: Value) -> Part {
         Value::String(name) => name,
         mut older => take_text(&mut older, "name"),
     };
-    turns::call(take_text(&mut call, "id"), name, take(&mut call, "arguments"))
+    build::call(take_text(&mut call, "id"), name, take(&mut call, "arguments"))
 }
 
 /// The parts of a content; Inspect has blocks of its own for reasoning and images.
@@ -217,13 +217,13 @@ fn parts(content: Value, speaker: Speaker) -> Vec<Part> {
                 let id = take_text(&mut block, "id");
                 let result = take(&mut block, "result");
                 let failed = text(&block, "error").is_some_and(|error| !error.is_empty());
-                found.push(turns::call(
+                found.push(build::call(
                     id.clone(),
                     take_text(&mut block, "name"),
                     take(&mut block, "arguments"),
                 ));
                 if !result.is_null() {
-                    let mut answer = turns::answer(id, result, &block);
+                    let mut answer = build::answer(id, result, &block);
                     if let Part::Result(result) = &mut answer
                         && failed
                     {

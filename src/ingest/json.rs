@@ -76,16 +76,39 @@ pub(super) fn brief(value: &Value) -> String {
     kind.to_owned()
 }
 
-/// The time that a value tells, in milliseconds since 1970-01-01 UTC.
+/// The time that a value tells, in milliseconds since 1970-01-01 UTC: a date as text, or a number, also as text, of seconds,
+/// milliseconds or nanoseconds. Numbers from 0 down are no time: logs write them where they do not know it.
 pub(super) fn time(told: &Value) -> Option<i64> {
     match told {
-        Value::String(text) => Some(text.parse::<jiff::Timestamp>().ok()?.as_millisecond()),
-        // Seconds up to the year 5138, else milliseconds.
-        number => {
-            let seconds = |told: &i64| told.unsigned_abs() < 100_000_000_000;
-            number.as_i64().map(|told| if seconds(&told) { told * 1_000 } else { told })
+        Value::String(text) => {
+            if let Ok(time) = text.parse::<jiff::Timestamp>() {
+                return Some(time.as_millisecond());
+            }
+            if let Ok(number) = text.parse::<f64>() {
+                return milliseconds(number);
+            }
+            // Without a zone, as Python writes it: taken as UTC.
+            let local: jiff::civil::DateTime = text.parse().ok()?;
+            Some(jiff::tz::Offset::UTC.to_timestamp(local).ok()?.as_millisecond())
         }
+        number => milliseconds(number.as_f64()?),
     }
+}
+
+/// The time at `key`.
+pub(super) fn time_at(value: &Value, key: &str) -> Option<i64> {
+    time(value.get(key)?)
+}
+
+fn milliseconds(number: f64) -> Option<i64> {
+    let milliseconds = match number {
+        _ if !number.is_finite() || number <= 0.0 => return None,
+        // Seconds up to the year 5138, milliseconds for as long again.
+        _ if number < 1e11 => number * 1e3,
+        _ if number < 1e14 => number,
+        _ => number / 1e6,
+    };
+    Some(milliseconds as i64)
 }
 
 /// True when the value at `key` is the boolean true.

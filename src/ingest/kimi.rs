@@ -12,13 +12,14 @@ mod tests;
 use crate::ingest::value::{Value, json};
 
 use super::blocks::{self, Speaker};
+use super::build::{unknown_record, unknown_role};
 use super::formats::Format;
 use super::json::{self, argument_text, counts, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, unknown_record, unknown_role};
+use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
 
 /// How the types of records begin that are nothing of the conversation.

@@ -16,14 +16,14 @@ use std::sync::Arc;
 use crate::ingest::value::Value;
 
 use super::blocks;
+use super::build::{self, message};
 use super::continue_ide;
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, items, take, take_text, text, tokens, weight};
+use super::json::{self, argument_text, items, take, take_text, text, tokens, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -110,7 +110,7 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
     let id = take_text(&mut value, "conversation_id");
     let mut draft = Draft::new(if id.is_empty() { name.to_owned() } else { id });
     let model = take(&mut value, "model_info");
-    say::by_model(&mut draft, text(&model, "model_id").or_else(|| text(&value, "model")));
+    build::by_model(&mut draft, text(&model, "model_id").or_else(|| text(&value, "model")));
     draft.context_window = out.told(1, tokens(&model, "context_window_tokens")).flatten();
     let tools = take(&mut value, "tools");
     draft.tool_schema = Some(argument_text(tools)).filter(|schema| schema.len() > 2);
@@ -123,12 +123,12 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
     if let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) {
         out.raw.compactions += 1;
         draft.starts_compacted = true;
-        draft.messages.push(message(Role::User, vec![say::injected(summary)], 1));
+        draft.messages.push(message(Role::User, vec![build::injected(summary)], 1));
     }
     let Value::Array(history) = take(&mut value, "history") else { return };
     let mut cwd: Option<Arc<str>> = None;
     for (index, entry) in history.into_iter().enumerate() {
-        let line = say::place(index);
+        let line = build::place(index);
         let (mut user, mut assistant, request) = match entry {
             Value::Array(pair) => {
                 let mut pair = pair.into_iter();
@@ -148,15 +148,15 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
                 continue;
             }
         };
-        say::by_model(&mut draft, text(&request, "model_id"));
-        let at = |key: &str| request.get(key).and_then(say::moment);
+        build::by_model(&mut draft, text(&request, "model_id"));
+        let at = |key: &str| request.get(key).and_then(json::time);
         let state = user.get("env_context").and_then(|context| context.get("env_state"));
         if let Some(directory) = state.and_then(|state| text(state, "current_working_directory")) {
             cwd = Some(Arc::from(directory));
         }
         let mut asked = message(Role::User, sent(&mut user, line, out), line);
         asked.cwd.clone_from(&cwd);
-        asked.time = user.get("timestamp").and_then(say::moment).or_else(|| at("request_start_timestamp_ms"));
+        asked.time = user.get("timestamp").and_then(json::time).or_else(|| at("request_start_timestamp_ms"));
         let mut reply = message(Role::Assistant, came_back(&mut assistant, line, out), line);
         reply.cwd.clone_from(&cwd);
         reply.time = at("stream_end_timestamp_ms");
@@ -176,7 +176,7 @@ fn sent(user: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
     let mut content = take(user, "content");
     let added = take_text(user, "additional_context");
     if !added.trim().is_empty() {
-        parts.push(say::injected(added));
+        parts.push(build::injected(added));
     }
     let mut known = false;
     for kind in ["ToolUseResults", "CancelledToolUses", "Prompt"] {
@@ -209,7 +209,7 @@ fn came_back(assistant: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
             continue;
         }
         known = true;
-        parts.push(say::said(take_text(&mut inner, "content")));
+        parts.push(build::said(take_text(&mut inner, "content")));
         if let Value::Array(calls) = take(&mut inner, "tool_uses") {
             out.raw.tool_calls += calls.len() as u64;
             parts.extend(calls.into_iter().filter(Value::is_object).map(|mut one| {
@@ -293,7 +293,7 @@ fn read_lines(records: Vec<Record>, name: &str, out: &mut Sink) {
             "ToolResults" => Role::Tool,
             "Compaction" => {
                 out.raw.compactions += 1;
-                let summary = say::first_text(&mut data, &["summary", "content"]);
+                let summary = build::first_text(&mut data, &["summary", "content"]);
                 let mut recorded = Recorded {
                     line,
                     summary: Some(summary).filter(|summary| !summary.trim().is_empty()),
@@ -313,7 +313,7 @@ fn read_lines(records: Vec<Record>, name: &str, out: &mut Sink) {
         let meta = take(&mut data, "meta");
         let mut parts = Vec::new();
         if let Some(added) = text(&meta, "additional_context").filter(|text| !text.trim().is_empty()) {
-            parts.push(say::injected(added));
+            parts.push(build::injected(added));
         }
         let blocks = match take(&mut data, "content") {
             Value::Array(blocks) => blocks,
@@ -323,7 +323,7 @@ fn read_lines(records: Vec<Record>, name: &str, out: &mut Sink) {
             push_block(block, role, &mut parts, out);
         }
         let mut made = message(role, parts, line);
-        made.time = meta.get("timestamp").and_then(say::moment);
+        made.time = meta.get("timestamp").and_then(json::time);
         draft.messages.push(made);
     }
     out.finish_draft(draft);
@@ -334,11 +334,11 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, out: &mut Sin
     let kind = text(&block, "kind").unwrap_or_default().to_owned();
     let mut data = take(&mut block, "data");
     match (kind.as_str(), data) {
-        ("text", Value::String(text)) if role == Role::Assistant => parts.push(say::said(text)),
+        ("text", Value::String(text)) if role == Role::Assistant => parts.push(build::said(text)),
         ("text", Value::String(text)) => injected::push_user_text(text, false, parts),
         ("thinking", Value::String(text)) => parts.push(Part::Thinking(text)),
         ("thinking", mut data) => {
-            parts.push(Part::Thinking(say::first_text(&mut data, &["text", "thinking"])));
+            parts.push(Part::Thinking(build::first_text(&mut data, &["text", "thinking"])));
         }
         ("toolUse", mut data) => {
             out.raw.tool_calls += 1;

@@ -2,7 +2,7 @@
 //!
 //! Separate from the readers because damage looks the same in every format: byte order marks, CRLF, NUL runs
 //! left by a crash, invalid UTF-8, lone surrogate escapes, two records glued into one line, a torn record in front of
-//! a whole one, a last line cut off. What can be repaired is repaired and named ([`repair`]); what cannot costs that line only.
+//! a whole one, a last line cut off. What can be repaired is repaired and named ([`mod@repair`]); what cannot costs that line only.
 //!
 //! Once the format is known, top-level fields that its reader does not look at are skipped while parsing: in Claude Code
 //! logs they are half of the bytes (the structured copy of every tool result, progress payloads).

@@ -14,16 +14,16 @@ use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::chat;
 use super::formats::Format;
-use super::json::{items, take, text};
+use super::json::{self, items, take, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::openai_responses::Items;
 use super::outcome;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
@@ -64,7 +64,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 reader.items.draft.model = setting("/model/model_name").map(str::to_owned);
                 reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
                 for (index, message) in messages.into_iter().enumerate() {
-                    reader.message(message, turns::line(index), out);
+                    reader.message(message, build::place(index), out);
                 }
                 reader.finish(out);
             }
@@ -111,8 +111,8 @@ impl Reader {
     fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
         let before = out.raw;
         let from = self.items.draft.messages.len();
-        let time =
-            turns::time(&message, "timestamp").or_else(|| turns::time(message.get("extra")?, "timestamp"));
+        let time = json::time_at(&message, "timestamp")
+            .or_else(|| json::time_at(message.get("extra")?, "timestamp"));
         let role = text(&message, "role").unwrap_or_default().to_owned();
         let asks = role == "assistant" || role.is_empty() && text(&message, "object") == Some("response");
         match role.as_str() {
@@ -121,25 +121,25 @@ impl Reader {
             "user" if self.awaits => {
                 self.awaits = false;
                 let content = take(&mut message, "content");
-                let mut answer = turns::answer("", content, message.get("extra").unwrap_or(&Value::Null));
+                let mut answer = build::answer("", content, message.get("extra").unwrap_or(&Value::Null));
                 if let Part::Result(result) = &mut answer
                     && let Some(code) = result.exit_code.or_else(|| return_code(&result.text))
                 {
                     (result.outcome, result.exit_code) = (outcome::of_exit(code), Some(code));
                 }
-                self.items.draft.messages.push(turns::message(Role::Tool, vec![answer], line));
+                self.items.draft.messages.push(build::message(Role::Tool, vec![answer], line));
             }
             "user" => {
                 let meta = self.replied;
                 let parts =
                     blocks::parts(take(&mut message, "content"), Speaker::User { meta }, Outcome::Unknown);
-                self.items.draft.messages.push(turns::message(Role::User, parts, line));
+                self.items.draft.messages.push(build::message(Role::User, parts, line));
             }
             "tool" => {
                 let id = text(&message, "tool_call_id").unwrap_or_default().to_owned();
                 let content = take(&mut message, "content");
-                let answer = turns::answer(id, content, message.get("extra").unwrap_or(&Value::Null));
-                self.items.draft.messages.push(turns::message(Role::Tool, vec![answer], line));
+                let answer = build::answer(id, content, message.get("extra").unwrap_or(&Value::Null));
+                self.items.draft.messages.push(build::message(Role::Tool, vec![answer], line));
             }
             "" if text(&message, "object") == Some("response") => {
                 self.replied = true;
@@ -174,11 +174,11 @@ impl Reader {
             if let Some(content) = message.get_mut("content") {
                 *content = Value::String(said);
             }
-            turns::call("", "bash", json!({ "command": command }))
+            build::call("", "bash", json!({ "command": command }))
         });
         let mut parts = chat::assistant_parts(message);
         parts.extend(call);
-        let mut reply = turns::message(Role::Assistant, parts, line);
+        let mut reply = build::message(Role::Assistant, parts, line);
         reply.usage = usage;
         self.items.draft.messages.push(reply);
     }

@@ -13,6 +13,7 @@ use crate::ingest::value::json;
 use rustc_hash::FxHashMap;
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text, weight};
 use super::lines::Record;
@@ -20,7 +21,6 @@ use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
 use super::threads::Threads;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Usage};
 
@@ -151,7 +151,7 @@ impl Items {
             Value::Null => {}
             Value::Array(list) => {
                 for (index, item) in list.into_iter().enumerate() {
-                    self.item(item, if several { line } else { turns::line(index) }, out);
+                    self.item(item, if several { line } else { build::place(index) }, out);
                 }
             }
             text => self.item(json!({"type": "message", "role": "user", "content": text}), line, out),
@@ -172,7 +172,7 @@ impl Items {
         }
         self.open = None;
         let usage = response.get("usage").and_then(|told| out.told(line, usage(told)).flatten());
-        let time = turns::time(&response, "created_at");
+        let time = json::time_at(&response, "created_at");
         let new = self.draft.messages.get_mut(from..).unwrap_or_default();
         for message in &mut *new {
             message.time = message.time.or(time);
@@ -188,7 +188,7 @@ impl Items {
         }
         match self.draft.messages.last_mut().filter(|last| self.open == Some(role) && last.role == role) {
             Some(open) => parts.into_iter().for_each(|part| open.push(part, line)),
-            None => self.draft.messages.push(turns::message(role, parts, line)),
+            None => self.draft.messages.push(build::message(role, parts, line)),
         }
         self.open = Some(role).filter(|role| matches!(role, Role::Assistant | Role::Tool));
     }
@@ -212,7 +212,7 @@ impl Items {
             _ if kind.ends_with("_output") => {
                 let id = id_of(&mut item);
                 let output = take(&mut item, "output");
-                self.push(Role::Tool, vec![turns::answer(id, output, &item)], line);
+                self.push(Role::Tool, vec![build::answer(id, output, &item)], line);
             }
             _ if kind.ends_with("_call") => {
                 out.raw.tool_calls += 1;
@@ -254,11 +254,11 @@ impl Items {
             Some(key) => take(&mut item, key),
             None => Value::Null,
         };
-        self.push(Role::Assistant, vec![turns::call(id.clone(), name, arguments)], line);
+        self.push(Role::Assistant, vec![build::call(id.clone(), name, arguments)], line);
         let results = ["output", "outputs", "results", "error"].iter();
         let result = results.map(|key| take(&mut item, key)).find(|result| !result.is_null());
         if let Some(result) = result {
-            self.push(Role::Tool, vec![turns::answer(id, result, &item)], line);
+            self.push(Role::Tool, vec![build::answer(id, result, &item)], line);
         }
     }
 
@@ -269,7 +269,7 @@ impl Items {
         if !self.draft.messages.iter().any(said) && !self.draft.starts_compacted {
             self.draft.starts_compacted = true;
             let part = Part::Opaque { kind: "compaction".to_owned(), bytes };
-            self.draft.messages.insert(0, turns::message(Role::User, vec![part], line));
+            self.draft.messages.insert(0, build::message(Role::User, vec![part], line));
             return;
         }
         let before = MessageIdx::new(self.draft.messages.len());

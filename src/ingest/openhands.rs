@@ -19,6 +19,7 @@ use crate::ingest::value::json;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::chat;
 use super::formats::Format;
 use super::json::{self, argument_text, items, take, take_text, text};
@@ -27,7 +28,6 @@ use super::links::Draft;
 use super::outcome;
 use super::shapes::{Piece, Shape, TreeShape};
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role};
 
@@ -85,7 +85,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         if let Value::Array(history) = take(&mut value, "history") {
             let mut row = Reader::new(&session_id(&value, &["instance_id"], name, number + 1, several));
             let events = history.iter().flat_map(flat).cloned();
-            events.enumerate().for_each(|(index, event)| row.event(event, turns::line(index), out));
+            events.enumerate().for_each(|(index, event)| row.event(event, build::place(index), out));
             row.finish(out);
         } else if calls::sniff(&value).is_some() {
             calls.add(value, line, out);
@@ -133,7 +133,7 @@ fn read_tree(pieces: Vec<Piece>, name: &str, out: &mut Sink) {
     let mut reader = Reader::new(directory.as_deref().unwrap_or(name));
     for (number, piece) in pieces.into_iter().enumerate() {
         for record in piece.records {
-            reader.event(record.value, turns::line(number), out);
+            reader.event(record.value, build::place(number), out);
         }
     }
     reader.finish(out);
@@ -173,8 +173,8 @@ impl Reader {
     fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, event: &Value) {
         let id = id_text(event);
         self.response = None;
-        let mut message = turns::message(role, parts, line);
-        message.time = turns::time(event, "timestamp");
+        let mut message = build::message(role, parts, line);
+        message.time = json::time_at(event, "timestamp");
         message.cwd.clone_from(&self.cwd);
         self.places.insert(id, self.draft.messages.len());
         self.draft.messages.push(message);
@@ -235,7 +235,7 @@ impl Reader {
                 self.condensed(ids, summary, line, out);
             }
             "system" => {
-                let parts = vec![turns::said(take_text(&mut args, "content"))];
+                let parts = vec![build::said(take_text(&mut args, "content"))];
                 let schema = argument_text(take(&mut args, "tools"));
                 self.draft.tool_schema =
                     self.draft.tool_schema.take().or(Some(schema).filter(|it| it.len() > 2));
@@ -243,7 +243,7 @@ impl Reader {
             }
             "message" => {
                 let mut parts = if by_agent {
-                    vec![turns::said(take_text(&mut args, "content"))]
+                    vec![build::said(take_text(&mut args, "content"))]
                 } else {
                     blocks::parts(take(&mut args, "content"), Speaker::User { meta: false }, Outcome::Unknown)
                 };
@@ -273,7 +273,7 @@ impl Reader {
         if action == "finish" && text(metadata, "function_name").is_none() {
             let said = ["final_thought", "task_completed", "outputs"].iter().find_map(|key| text(&args, key));
             let said = [thought.as_str(), said.unwrap_or_default()];
-            let parts = said.iter().filter(|it| !it.trim().is_empty()).map(|it| turns::said(*it)).collect();
+            let parts = said.iter().filter(|it| !it.trim().is_empty()).map(|it| build::said(*it)).collect();
             self.push(Role::Assistant, parts, line, event);
             return;
         }
@@ -299,10 +299,10 @@ impl Reader {
                 .and_then(Value::as_str);
             parts.extend(reasoning.map(|it| Part::Thinking(it.to_owned())));
             if !thought.trim().is_empty() && action != "think" {
-                parts.push(turns::said(thought));
+                parts.push(build::said(thought));
             }
         }
-        parts.push(turns::call(call_id, name, arguments));
+        parts.push(build::call(call_id, name, arguments));
         if self.say(parts, response.as_deref(), line, event) {
             self.reported(event, line, out);
         }
@@ -327,7 +327,7 @@ impl Reader {
             }
             let text = take_text(event, "content");
             if !text.is_empty() && text != "Retrieved workspace context" && !text.starts_with("Added ") {
-                self.push(Role::User, turns::injected(text, line).parts, line, event);
+                self.push(Role::User, build::injected_message(text, line).parts, line, event);
             }
             return;
         }
@@ -344,10 +344,10 @@ impl Reader {
         let content = take(event, "content");
         let Some(call_id) = call_id else {
             let (text, _) = blocks::result_text(content);
-            self.push(Role::User, turns::injected(text, line).parts, line, event);
+            self.push(Role::User, build::injected_message(text, line).parts, line, event);
             return;
         };
-        let mut answer = turns::answer(call_id, content, &extras);
+        let mut answer = build::answer(call_id, content, &extras);
         if let Part::Result(result) = &mut answer {
             let code = extras.pointer("/metadata/exit_code").and_then(Value::as_i64);
             if let Some(code) = code.and_then(|code| i32::try_from(code).ok()) {

@@ -13,14 +13,14 @@ mod tests;
 use crate::ingest::value::{Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::build;
 use super::formats::Format;
-use super::json::{argument_text, items, take, take_text, text};
+use super::json::{self, argument_text, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
 use super::threads::Threads;
-use super::turns;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Origin, Part, Role};
 
@@ -183,13 +183,13 @@ fn last_results(draft: &mut Draft, results: &FxHashMap<&str, &Span>) {
                 let span = results.get(call.id.as_str())?;
                 let keys = ["gen_ai.tool.call.result", "output.value", "tool_response"];
                 let result = keys.iter().find_map(|key| span.attributes.get(key))?;
-                Some((span.end, turns::answer(call.id.clone(), result.clone(), &Value::Null)))
+                Some((span.end, build::answer(call.id.clone(), result.clone(), &Value::Null)))
             }
             _ => None,
         })
         .collect();
     for (time, answer) in answers {
-        let mut message = turns::message(Role::Tool, vec![answer], line);
+        let mut message = build::message(Role::Tool, vec![answer], line);
         message.time = time;
         draft.messages.push(message);
     }
@@ -228,7 +228,7 @@ fn of_value(mut value: Value, line: u32) -> Span {
     };
     let (id, trace) = (of(&["spanId", "span_id"]), of(&["traceId", "trace_id"]));
     let parent = of(&["parentSpanId", "parent_span_id", "parent_id"]);
-    let time = |keys: [&str; 3]| keys.iter().find_map(|key| turns::time(&value, key));
+    let time = |keys: [&str; 3]| keys.iter().find_map(|key| json::time_at(&value, key));
     let start = time(["startTimeUnixNano", "start_time_unix_nano", "start_time"]);
     let exact = ["startTimeUnixNano", "start_time_unix_nano"].iter().find_map(|key| value.get(key));
     let exact = exact.and_then(|told| argument_text(told.clone()).parse::<i128>().ok());

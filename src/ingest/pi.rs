@@ -23,6 +23,7 @@ use std::sync::Arc;
 use super::value::Value;
 
 use super::blocks::{self, Speaker};
+use super::build;
 use super::formats::Format;
 use super::injected;
 use super::json::{self, argument_text, brief, counts, flag, take, take_text, text};
@@ -181,15 +182,8 @@ impl Reader {
 
     fn push(&mut self, role: Role, parts: Vec<Part>, usage: Option<Usage>, line: u32) {
         if !parts.is_empty() {
-            self.draft.messages.push(Message {
-                role,
-                parts,
-                line,
-                cwd: self.cwd.clone(),
-                usage,
-                lines: Vec::new(),
-                time: None,
-            });
+            let cwd = self.cwd.clone();
+            self.draft.messages.push(Message { cwd, usage, ..build::message(role, parts, line) });
         }
     }
 
@@ -289,28 +283,11 @@ impl Reader {
             other => (None, Some(format!("retainedTail is {}, no list", brief(&other)))),
         };
         let summary = Some(take_text(&mut value, "summary")).filter(|summary| !summary.trim().is_empty());
-        let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
-        if !self.draft.messages.iter().any(said)
-            && self.draft.recorded.is_empty()
-            && !self.draft.starts_compacted
-        {
-            self.draft.starts_compacted = true;
-            // Message 0 stands for the summary also where nothing is left of it.
-            let part = match summary {
-                Some(text) => Part::Text(Text { text, injected: true }),
-                None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
-            };
-            let cwd = self.cwd.clone();
-            let message = Message {
-                role: Role::User,
-                parts: vec![part],
-                line,
-                cwd,
-                usage: None,
-                lines: Vec::new(),
-                time: None,
-            };
-            self.draft.messages.insert(0, message);
+        if build::is_beginning(&self.draft) {
+            build::begin_compacted(&mut self.draft, summary, line);
+            if let Some(summary) = self.draft.messages.first_mut() {
+                summary.cwd.clone_from(&self.cwd);
+            }
             self.draft.messages.extend(retained.into_iter().flatten());
             return;
         }

@@ -10,6 +10,7 @@ use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
+use super::build::{unknown_record, unknown_role};
 use super::formats::Format;
 use super::json::{self, argument_text, items, take, take_text, text};
 use super::lines::Record;
@@ -17,7 +18,7 @@ use super::outcome;
 use super::pi;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, unknown_record, unknown_role};
+use super::talk::Talk;
 use crate::transcript::{Origin, Outcome, Part, Role, ToolCall, ToolResult};
 
 /// Records of runs.

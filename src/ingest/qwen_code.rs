@@ -12,13 +12,14 @@ mod tests;
 use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
 
+use super::build::unknown_record;
 use super::formats::Format;
 use super::gemini_parts;
 use super::json::{self, counts, items, take, text};
 use super::lines::Record;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::talk::{Talk, unknown_record};
+use super::talk::Talk;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, Usage};
 
 /// System records that are never the end of the conversation.

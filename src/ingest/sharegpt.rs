@@ -9,6 +9,7 @@ mod tests;
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
+use super::build::{self, session_id};
 use super::chat;
 use super::formats::Format;
 use super::json::{argument_text, take, take_text, text};
@@ -16,7 +17,6 @@ use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::Role;
 
@@ -47,7 +47,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let mut draft = Draft::new(id);
         chat::describe(&mut draft, &mut value, line, out);
         for (index, turn) in list.into_iter().enumerate() {
-            add(&mut draft, turn, if several { line } else { turns::line(index) }, out);
+            add(&mut draft, turn, if several { line } else { build::place(index) }, out);
         }
         chat::place(&mut draft);
         out.finish_draft(draft);
@@ -90,15 +90,15 @@ fn called(draft: &mut Draft, said: Value, line: u32, out: &mut Sink) {
     };
     if list.is_empty() || !list.iter().all(|call| text(call, "name").is_some()) {
         out.note(line, "odd-call", Severity::Note, "a call that is no JSON with a name; kept as text");
-        let parts = vec![turns::said(argument_text(said))];
-        draft.messages.push(turns::message(Role::Assistant, parts, line));
+        let parts = vec![build::said(argument_text(said))];
+        draft.messages.push(build::message(Role::Assistant, parts, line));
         return;
     }
     out.raw.tool_calls += list.len() as u64;
     let calls = list.into_iter().map(|mut call| {
         let arguments =
             ["arguments", "parameters"].iter().map(|key| take(&mut call, key)).find(|it| !it.is_null());
-        turns::call(take_text(&mut call, "id"), take_text(&mut call, "name"), arguments.unwrap_or_default())
+        build::call(take_text(&mut call, "id"), take_text(&mut call, "name"), arguments.unwrap_or_default())
     });
-    draft.messages.push(turns::message(Role::Assistant, calls.collect(), line));
+    draft.messages.push(build::message(Role::Assistant, calls.collect(), line));
 }

@@ -12,11 +12,11 @@ mod tests;
 
 use crate::ingest::value::{Map, Value};
 
+use super::build::{self, message};
 use super::formats::Format;
 use super::injected;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::TextShape;
 use super::sink::Sink;
 use crate::transcript::{Message, Origin, Outcome, Part, Role, ToolCall, ToolResult};
@@ -86,20 +86,20 @@ fn read(text: &str, name: &str, out: &mut Sink) {
             id.clone_into(&mut reader.main.id);
         } else if let Some(found) = heading(line) {
             reader.text(&mut text);
-            reader.open(&found, say::place(at));
+            reader.open(&found, build::place(at));
             out.raw.messages += 1;
         } else if line.starts_with(TOOL)
             && let Some(end) = rest.iter().position(|line| line.trim_end().ends_with(TOOL_END))
         {
             reader.text(&mut text);
-            reader.tool(rest.get(..=end).unwrap_or_default(), say::place(at));
+            reader.tool(rest.get(..=end).unwrap_or_default(), build::place(at));
             out.raw.tool_calls += 1;
             used = end + 1;
         } else if line.starts_with(THINK)
             && let Some(end) = rest.iter().position(|line| line.trim_end().ends_with(THINK_END))
         {
             reader.text(&mut text);
-            reader.push(Part::Thinking(thought(rest.get(..=end).unwrap_or_default())), say::place(at));
+            reader.push(Part::Thinking(thought(rest.get(..=end).unwrap_or_default())), build::place(at));
             used = end + 1;
         } else {
             if text.0.is_empty() {
@@ -152,7 +152,7 @@ impl Reader {
         self.close();
         let model = found.model.filter(|_| found.speaker != Speaker::User);
         let draft = if found.speaker == Speaker::Sub { &mut self.sub } else { &mut self.main };
-        say::by_model(draft, model);
+        build::by_model(draft, model);
         // The prompt of a sub-agent is no model's.
         let prompt = found.speaker == Speaker::Sub && model.is_none();
         let role = if found.speaker == Speaker::User || prompt { Role::User } else { Role::Assistant };
@@ -180,7 +180,7 @@ impl Reader {
         if text.is_empty() || text == "---" {
             return;
         }
-        let line = say::place(lines.1);
+        let line = build::place(lines.1);
         match &mut self.made {
             Some(made) if made.message.role == Role::User => {
                 let mut parts = Vec::new();
@@ -189,7 +189,7 @@ impl Reader {
                     made.message.push(part, line);
                 }
             }
-            Some(made) => made.message.push(say::said(text), line),
+            Some(made) => made.message.push(build::said(text), line),
             // Titles in front of the first section.
             None => {}
         }

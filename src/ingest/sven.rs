@@ -9,12 +9,12 @@ mod tests;
 use crate::ingest::value::{Value, json};
 
 use super::blocks::{self, Speaker};
+use super::build::{self, message};
 use super::formats::Format;
 use super::json::{argument_text, take, take_text, text, tokens};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::say::{self, message};
 use super::shapes::{Shape, TextShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -179,14 +179,14 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
     };
     let id = take_text(&mut value, "id");
     let mut draft = Draft::new(if id.is_empty() { name.to_owned() } else { id });
-    say::by_model(&mut draft, self::text(&value, "model"));
+    build::by_model(&mut draft, self::text(&value, "model"));
     if let Some(parent) = self::text(&value, "parent_id") {
         draft.origin = Origin::Sidechain(format!("of {parent}"));
     }
     if let Value::Array(turns) = take(&mut value, "turns") {
         for (index, mut one) in turns.into_iter().enumerate() {
             let role = take_text(&mut one, "role");
-            turn(&role, one, say::place(index), &mut draft, out);
+            turn(&role, one, build::place(index), &mut draft, out);
         }
     }
     out.finish_draft(draft);
@@ -198,7 +198,7 @@ fn read_markdown(text: &str, name: &str, out: &mut Sink) {
     for (index, line) in text.lines().enumerate() {
         let named = line.strip_prefix("## ").map(str::trim);
         match named.and_then(|named| HEADINGS.iter().find(|(heading, _)| *heading == named)) {
-            Some((_, role)) => sections.push((role, say::place(index), Vec::new())),
+            Some((_, role)) => sections.push((role, build::place(index), Vec::new())),
             // In front of the first section stands a title.
             None => sections.iter_mut().last().into_iter().for_each(|(_, _, lines)| lines.push(line)),
         }
@@ -243,7 +243,7 @@ fn closing_remark<'a>(said: &'a str, draft: &mut Draft) -> &'a str {
     if field("provider").is_none() && field("model").is_none() {
         return said;
     }
-    say::by_model(draft, field("model").map(str::trim));
+    build::by_model(draft, field("model").map(str::trim));
     before.trim_end()
 }
 

@@ -17,6 +17,7 @@ use crate::ingest::value::json;
 use crate::ingest::value::{Map, Value};
 
 use super::blocks::{self, Speaker};
+use super::build::{self, session_id};
 use super::chat;
 use super::formats::Format;
 use super::json::{flag, items, take, take_text, text};
@@ -24,7 +25,6 @@ use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns::{self, session_id};
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
@@ -70,7 +70,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let mut reader = Reader { draft: Draft::new(id), states: states(&steps), ..Reader::default() };
         reader.draft.model = model(&value);
         for (index, entry) in history.into_iter().enumerate() {
-            reader.entry(entry, turns::line(index), out);
+            reader.entry(entry, build::place(index), out);
         }
         out.raw.tool_calls += if acted > 0 { acted } else { reader.calls };
         out.finish_draft(reader.draft);
@@ -151,7 +151,7 @@ impl Default for Reader {
 
 impl Reader {
     fn push(&mut self, role: Role, parts: Vec<Part>, line: u32) {
-        let mut message = turns::message(role, parts, line);
+        let mut message = build::message(role, parts, line);
         message.cwd.clone_from(&self.cwd);
         self.draft.messages.push(message);
     }
@@ -179,7 +179,7 @@ impl Reader {
                 if self.awaits || id.is_some() || text(&entry, "role") == Some("tool") {
                     self.awaits = false;
                     let content = take(&mut entry, "content");
-                    let answer = turns::answer(id.unwrap_or_default(), content, &entry);
+                    let answer = build::answer(id.unwrap_or_default(), content, &entry);
                     self.push(Role::Tool, vec![answer], line);
                 } else {
                     // The task is the user's; what is said later, of replies that could not be read, the agent's.
@@ -216,7 +216,7 @@ impl Reader {
         if self.awaits {
             let thought = take_text(&mut entry, "thought");
             if !thought.trim().is_empty() {
-                parts.push(turns::said(thought.trim_end()));
+                parts.push(build::said(thought.trim_end()));
             }
             parts.push(acted(&action, state.open_file.as_deref()));
             self.calls += 1;
@@ -254,5 +254,5 @@ fn acted(action: &str, open_file: Option<&str>) -> Part {
     } else {
         arguments.insert("command".to_owned(), action.into());
     }
-    turns::call("", name, Value::Object(arguments))
+    build::call("", name, Value::Object(arguments))
 }

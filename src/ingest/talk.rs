@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
+use super::build::{begin_compacted, is_beginning, said};
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Part, Recorded, Refusal, Role, Text, Usage};
+use crate::transcript::{Message, MessageIdx, Part, Recorded, Refusal, Role, Usage};
 
 /// The conversation so far, and where it is.
 #[derive(Debug)]
@@ -76,7 +77,7 @@ impl Talk {
 
     /// The system prompt. A later one takes its place in the requests, and is left out here.
     pub(super) fn prompt(&mut self, text: String, line: u32, time: Option<i64>, out: &mut Sink) {
-        let parts = vec![plain(text)];
+        let parts = vec![said(text)];
         let earlier = self.draft.messages.iter().find(|message| message.role == Role::System);
         match earlier {
             None => self.push(Role::System, parts, line, time),
@@ -94,25 +95,14 @@ impl Talk {
         self.draft.refusals.push(Refusal { before, line, text: text.to_owned() });
     }
 
-    /// True when nothing was said yet that a compaction could have summarised.
-    pub(super) fn is_unsaid(&self) -> bool {
-        let said = |message: &Message| message.role == Role::Assistant || message.is_user_request();
-        !self.draft.messages.iter().any(said)
-            && self.draft.recorded.is_empty()
-            && !self.draft.starts_compacted
-    }
-
     /// Sets a compaction aside, which took place here; `unknown` is why it cannot be known what it kept. Where nothing was said
     /// before it, its summary begins the conversation.
     pub(super) fn compacted(&mut self, mut recorded: Recorded, unknown: Option<&str>, out: &mut Sink) {
-        if self.is_unsaid() {
-            self.draft.starts_compacted = true;
-            let part = match recorded.summary {
-                Some(text) => Part::Text(Text { text, injected: true }),
-                None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
-            };
-            let message = self.message(Role::User, vec![part], recorded.line, None);
-            self.draft.messages.insert(0, message);
+        if is_beginning(&self.draft) {
+            begin_compacted(&mut self.draft, recorded.summary, recorded.line);
+            if let Some(summary) = self.draft.messages.first_mut() {
+                summary.cwd.clone_from(&self.cwd);
+            }
             return;
         }
         recorded.before = MessageIdx::new(self.draft.messages.len());
@@ -121,26 +111,4 @@ impl Talk {
         }
         self.draft.recorded.push(recorded);
     }
-}
-
-/// Text as it was said.
-pub(super) fn plain(text: String) -> Part {
-    Part::Text(Text { text, injected: false })
-}
-
-/// Text that the harness wrote.
-pub(super) fn injected(text: String) -> Part {
-    Part::Text(Text { text, injected: true })
-}
-
-/// Says that a record of unknown type was left out.
-pub(super) fn unknown_record(kind: &str, line: u32, out: &mut Sink) {
-    let kind: String = kind.chars().take(60).collect();
-    out.note(line, "unknown-record", Severity::Note, format!("record of unknown type {kind:?}, left out"));
-}
-
-/// Says that a message of unknown role was left out.
-pub(super) fn unknown_role(role: &str, line: u32, out: &mut Sink) {
-    let role: String = role.chars().take(60).collect();
-    out.note(line, "unknown-role", Severity::Note, format!("message of unknown role {role:?}, left out"));
 }

@@ -10,14 +10,14 @@ mod tests;
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
+use super::build;
 use super::chat;
 use super::formats::Format;
-use super::json::{argument_text, flag, items, take, text};
+use super::json::{self, argument_text, flag, items, take, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::shapes::Shape;
 use super::sink::Sink;
-use super::turns;
 use crate::diagnostic::Severity;
 use crate::transcript::Role;
 
@@ -77,7 +77,7 @@ fn run(mut value: Value, model: Option<&str>, fallback: &str, out: &mut Sink) {
     // Results of the user's own calls still to come.
     let mut owed = 0usize;
     for (index, mut message) in messages.into_iter().enumerate() {
-        let line = turns::line(index);
+        let line = build::place(index);
         let results = match take(&mut message, "tool_messages") {
             Value::Array(several) => several,
             _ => vec![message],
@@ -120,7 +120,7 @@ fn add(draft: &mut Draft, mut message: Value, owed: &mut usize, line: u32, out: 
     } else if role == "assistant" {
         *owed = 0;
     }
-    let (at, time) = (draft.messages.len(), turns::time(&message, "timestamp"));
+    let (at, time) = (draft.messages.len(), json::time_at(&message, "timestamp"));
     chat::add(draft, message, line, out);
     draft.messages.get_mut(at..).unwrap_or_default().iter_mut().for_each(|added| added.time = time);
 }
@@ -150,16 +150,16 @@ fn displayed(shown: &str, id: String, line: u32, out: &mut Sink) {
     while let Some((role, text)) = said.next() {
         let calls = role == Role::Assistant && said.peek().is_some_and(|(next, _)| *next == Role::Tool);
         let mut parts = match role {
-            Role::Tool => vec![turns::answer("", Value::String(text), &Value::Null)],
+            Role::Tool => vec![build::answer("", Value::String(text), &Value::Null)],
             _ if text == "None" => Vec::new(),
-            _ => vec![turns::said(text)],
+            _ => vec![build::said(text)],
         };
         if calls {
-            parts.push(turns::call("", "", Value::Null));
+            parts.push(build::call("", "", Value::Null));
             let text = "the text shows results but not the calls; one without name stands for each";
             out.note(line, "calls-not-shown", Severity::Note, text);
         }
-        draft.messages.push(turns::message(role, parts, line));
+        draft.messages.push(build::message(role, parts, line));
     }
     out.finish_draft(draft);
 }

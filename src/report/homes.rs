@@ -1,8 +1,8 @@
 //! Where agents keep their logs on this machine, and how much is there.
 
-use super::page::{BOLD, DIM, paint};
-use super::text::{sanitize, thousands, width};
-use super::{Format, Look, json_document};
+use super::page::{BOLD, DIM, aligned, paint};
+use super::text::{sanitize, thousands};
+use super::{Format, Look, csv_document, json_document};
 use crate::results::files::text_cell;
 use serde::Serialize;
 use serde_json::json;
@@ -28,14 +28,7 @@ pub fn render(format: Format, places: &[Place], look: Look<'_>) -> io::Result<St
     match format {
         Format::Table => Ok(table(places, look)),
         Format::Csv => {
-            let mut writer =
-                csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-            for place in places {
-                let cells = Place { path: text_cell(&place.path), ..place.clone() };
-                writer.serialize(cells).map_err(io::Error::other)?;
-            }
-            let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-            String::from_utf8(bytes).map_err(io::Error::other)
+            csv_document(places.iter().map(|place| Place { path: text_cell(&place.path), ..place.clone() }))
         }
         Format::Json => json_document(json!({ "report": "compactor-homes", "places": places })),
     }
@@ -53,20 +46,8 @@ fn table(places: &[Place], look: Look<'_>) -> String {
             sanitize(&place.path),
         ]
     }));
-    let wide = |column: usize| {
-        rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or_default()
-    };
-    let widths: Vec<usize> = (0..5).map(wide).collect();
     let mut page = String::new();
-    for (at, row) in rows.iter().enumerate() {
-        let mut line = String::new();
-        for (column, (cell, wide)) in row.iter().zip(&widths).enumerate() {
-            let space = " ".repeat(wide.saturating_sub(width(cell)));
-            let gap = if column == 0 { "" } else { "  " };
-            let number = column == 1 || column == 2;
-            line.push_str(gap);
-            line.push_str(&if number { format!("{space}{cell}") } else { format!("{cell}{space}") });
-        }
+    for (at, line) in aligned(&rows, &[1, 2]).iter().enumerate() {
         let line = line.trim_end();
         page.push_str(&if at == 0 { paint(BOLD, line, look.color) } else { line.to_owned() });
         page.push('\n');

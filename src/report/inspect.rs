@@ -1,8 +1,8 @@
 //! What logs hold: a page for people, CSV (a row per file) and JSON (everything) for programs.
 
-use super::page::{BAD, BOLD, DIM, WARN, paint};
-use super::text::{count, fit, sanitize, thousands, width};
-use super::{Format, Look, json_document};
+use super::page::{BAD, BOLD, DIM, WARN, aligned, paint};
+use super::text::{count, fit, sanitize, thousands};
+use super::{Format, Look, csv_document, json_document};
 use crate::results::files::text_cell;
 use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
 use serde::Serialize;
@@ -20,7 +20,7 @@ const NAMES: usize = 12;
 pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Result<String> {
     match format {
         Format::Table => Ok(table(inspected, look)),
-        Format::Csv => csv(inspected),
+        Format::Csv => csv_document(inspected.files.iter().map(row)),
         Format::Json => json_document(json!({
             "report": "compactor-inspect",
             "tokenizer": inspected.tokenizer,
@@ -260,13 +260,18 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
     line("compactions", &thousands(sums.compactions));
 }
 
+/// Calls by tool.
+fn by_tool(file: &FileReport) -> BTreeMap<&str, u64> {
+    let mut tools = BTreeMap::new();
+    for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
+        *tools.entry(name.as_str()).or_default() += calls;
+    }
+    tools
+}
+
 /// Calls by tool, the most used first.
 fn tools(file: &FileReport, sums: &Sums) -> String {
-    let mut by_name: BTreeMap<&str, u64> = BTreeMap::new();
-    for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
-        *by_name.entry(name.as_str()).or_default() += calls;
-    }
-    let mut tools: Vec<(&str, u64)> = by_name.into_iter().collect();
+    let mut tools: Vec<(&str, u64)> = by_tool(file).into_iter().collect();
     tools.sort_by_key(|(name, calls)| (std::cmp::Reverse(*calls), *name));
     let mut text = thousands(sums.tool_calls);
     if !tools.is_empty() {
@@ -323,86 +328,61 @@ fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
         ];
         rows.push(std::iter::once(name).chain(numbers.map(thousands)).collect());
     }
-    let widths: Vec<usize> = (0..head.len())
-        .map(|at| rows.iter().filter_map(|row| row.get(at)).map(|cell| width(cell)).max().unwrap_or_default())
-        .collect();
-    for (at, row) in rows.iter().enumerate() {
-        let mut text = String::new();
-        for (cell, (column, wide)) in row.iter().zip(widths.iter().enumerate()) {
-            let space = " ".repeat(wide.saturating_sub(width(cell)));
-            let gap = if column == 0 { "" } else { "  " };
-            text.push_str(gap);
-            text.push_str(&if column == 0 { format!("{cell}{space}") } else { format!("{space}{cell}") });
-        }
-        let text = text.trim_end();
-        page.push_str(&if at == 0 || at + 1 == rows.len() {
-            paint(BOLD, text, look.color)
-        } else {
-            text.to_owned()
-        });
+    let right: Vec<usize> = (1..head.len()).collect();
+    for (at, line) in aligned(&rows, &right).iter().enumerate() {
+        let outer = at == 0 || at + 1 == rows.len();
+        page.push_str(&if outer { paint(BOLD, line, look.color) } else { line.clone() });
         page.push('\n');
     }
     page.push_str(&paint(DIM, "what sessions repeat of another (copied) is counted once", look.color));
     page.push('\n');
 }
 
-/// A row per file.
-fn csv(inspected: &Inspected) -> io::Result<String> {
-    let mut writer =
-        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
-    for file in &inspected.files {
-        let mut sums = Sums::default();
-        sums.add_file(file);
-        let mut tools: BTreeMap<&str, u64> = BTreeMap::new();
-        for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
-            *tools.entry(name.as_str()).or_default() += calls;
-        }
-        let list = |items: Vec<String>| text_cell(&items.join("; "));
-        writer
-            .serialize(Row {
-                file: text_cell(&file.file),
-                error: text_cell(&file.error),
-                format: &file.format,
-                evidence: text_cell(&file.evidence),
-                bytes: file.bytes,
-                bytes_read: file.bytes_read,
-                bytes_skipped: file.bytes_skipped,
-                bytes_between: file.bytes_between,
-                records: file.records,
-                recorded_messages: file.recorded.messages,
-                recorded_calls: file.recorded.tool_calls,
-                recorded_compactions: file.recorded.compactions,
-                sessions: sums.sessions,
-                sidechains: sums.sidechains,
-                messages: sums.messages(),
-                system: sums.system,
-                user: sums.user,
-                assistant: sums.assistant,
-                tool: sums.tool,
-                copied_messages: sums.copied,
-                tool_calls: sums.tool_calls,
-                unanswered: sums.unanswered,
-                failed: sums.failed,
-                tools: list(tools.iter().map(|(name, calls)| format!("{name}={calls}")).collect()),
-                tokens: sums.tokens,
-                copied_tokens: sums.copied_tokens,
-                reported_prompt_max: sums.reported_prompt_max,
-                reported_output: sums.reported_output,
-                files_modified: sums.modified,
-                files_read: sums.read,
-                files_deleted: sums.deleted,
-                compactions: sums.compactions,
-                notes: sums.remarks,
-                damage: sums.damaged,
-                lost: sums.lost,
-                remarks: list(
-                    file.remarks.iter().map(|it| format!("{}={}@{}", it.kind, it.count, it.line)).collect(),
-                ),
-            })
-            .map_err(io::Error::other)?;
+/// The row of a file.
+fn row(file: &FileReport) -> Row<'_> {
+    let mut sums = Sums::default();
+    sums.add_file(file);
+    let list = |items: Vec<String>| text_cell(&items.join("; "));
+    Row {
+        file: text_cell(&file.file),
+        error: text_cell(&file.error),
+        format: &file.format,
+        evidence: text_cell(&file.evidence),
+        bytes: file.bytes,
+        bytes_read: file.bytes_read,
+        bytes_skipped: file.bytes_skipped,
+        bytes_between: file.bytes_between,
+        records: file.records,
+        recorded_messages: file.recorded.messages,
+        recorded_calls: file.recorded.tool_calls,
+        recorded_compactions: file.recorded.compactions,
+        sessions: sums.sessions,
+        sidechains: sums.sidechains,
+        messages: sums.messages(),
+        system: sums.system,
+        user: sums.user,
+        assistant: sums.assistant,
+        tool: sums.tool,
+        copied_messages: sums.copied,
+        tool_calls: sums.tool_calls,
+        unanswered: sums.unanswered,
+        failed: sums.failed,
+        tools: list(by_tool(file).iter().map(|(name, calls)| format!("{name}={calls}")).collect()),
+        tokens: sums.tokens,
+        copied_tokens: sums.copied_tokens,
+        reported_prompt_max: sums.reported_prompt_max,
+        reported_output: sums.reported_output,
+        files_modified: sums.modified,
+        files_read: sums.read,
+        files_deleted: sums.deleted,
+        compactions: sums.compactions,
+        notes: sums.remarks,
+        damage: sums.damaged,
+        lost: sums.lost,
+        remarks: list(
+            file.remarks.iter().map(|it| format!("{}={}@{}", it.kind, it.count, it.line)).collect(),
+        ),
     }
-    let bytes = writer.into_inner().map_err(|error| io::Error::other(error.to_string()))?;
-    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 #[derive(Serialize)]

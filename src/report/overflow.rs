@@ -1,6 +1,6 @@
 //! What error texts say, text by text: a table for people, CSV and JSON for programs.
 
-use super::page::{BAD, BOLD, Page, paint};
+use super::page::{BAD, BOLD, Page, aligned, paint};
 use super::text::{fit, sanitize, thousands, width};
 use super::{Format, Look, json_document};
 use crate::overflow::{Class, Matcher, Verdict, classify};
@@ -78,27 +78,15 @@ fn table(judged: &[Judged], names: &[&str], look: Look<'_>) -> String {
         row.extend(text.noticed.iter().map(|noticed| yes(*noticed).to_owned()));
         rows.push(row);
     }
-    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max().unwrap_or(0)
-        })
-        .collect();
-    let taken: usize = widths.iter().map(|width| width + 2).sum();
+    let lines = aligned(&rows, &[1, 2]);
+    let taken = lines.first().map_or(0, |line| width(line) + 2);
     let mut page = Page::new(look);
     let space = page.columns.saturating_sub(taken).max(LEAST);
     let heads =
         std::iter::once("text".to_owned()).chain(judged.iter().map(|text| sanitize(text.text.trim())));
-    for (idx, (row, head)) in rows.iter().zip(heads).enumerate() {
-        let mut line = String::new();
-        for (column, (cell, wide)) in row.iter().zip(&widths).enumerate() {
-            let blanks = " ".repeat(wide.saturating_sub(width(cell)));
-            // Amounts stand at the right.
-            line.push_str(&if matches!(column, 1 | 2) { blanks + cell } else { cell.clone() + &blanks });
-            line.push_str("  ");
-        }
+    for (idx, (line, head)) in lines.into_iter().zip(heads).enumerate() {
+        let line = format!("{line}  {}", fit(&head, space));
         let class = idx.checked_sub(1).and_then(|at| judged.get(at)).map(|text| text.verdict.class);
-        line.push_str(&fit(&head, space));
         match class {
             None => {
                 page.line(&paint(BOLD, line.trim_end(), look.color));

@@ -61,6 +61,19 @@ pub(super) fn paint(style: Style, text: &str, color: bool) -> String {
     if color { format!("{style}{text}{style:#}") } else { text.to_owned() }
 }
 
+/// Rows as lines of equally wide columns, two blanks between; those of `right` stand at the right.
+pub(super) fn aligned(rows: &[Vec<String>], right: &[usize]) -> Vec<String> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let wide = |column: usize| rows.iter().filter_map(|row| row.get(column)).map(|cell| width(cell)).max();
+    let widths: Vec<usize> = (0..columns).map(|column| wide(column).unwrap_or_default()).collect();
+    let cell = |(column, (cell, wide)): (usize, (&String, &usize))| {
+        let blanks = " ".repeat(wide.saturating_sub(width(cell)));
+        if right.contains(&column) { blanks + cell } else { cell.clone() + &blanks }
+    };
+    let line = |row: &Vec<String>| -> Vec<String> { row.iter().zip(&widths).enumerate().map(cell).collect() };
+    rows.iter().map(|row| line(row).join("  ")).collect()
+}
+
 pub(super) fn percent(share: Option<f64>) -> String {
     share.map_or_else(|| "n/a".to_owned(), |share| format!("{:.1}%", share * 100.0))
 }

@@ -1,6 +1,6 @@
 //! What logs hold, without compacting anything: counted per session, summed per file and over all.
 //!
-//! Sessions that begin with the messages of another one ([`copied`]) count those once: in the totals, never in what is said of
+//! Sessions that begin with the messages of another one (`copied`) count those once: in the totals, never in what is said of
 //! the session itself.
 
 #[cfg(test)]

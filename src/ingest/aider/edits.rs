@@ -3,7 +3,7 @@
 use crate::ingest::value::{Value, json};
 
 use super::Block;
-use crate::ingest::say::{self, message};
+use crate::ingest::build::{self, message};
 use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 
 /// What the program prints about a file it changed.
@@ -109,7 +109,7 @@ impl Reply {
         let text = lines.join("\n");
         let text = text.trim_matches('\n').trim_end();
         if !text.trim().is_empty() {
-            self.made.push(say::said(text), line);
+            self.made.push(build::said(text), line);
         }
     }
 

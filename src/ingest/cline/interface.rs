@@ -6,7 +6,7 @@ use crate::ingest::value::json;
 
 use crate::diagnostic::Severity;
 use crate::ingest::build;
-use crate::ingest::json::{counts, flag, take, take_text, text, tokens};
+use crate::ingest::json::{self, counts, flag, take, take_text, text, tokens};
 use crate::ingest::lines::Record;
 use crate::ingest::links::Draft;
 use crate::ingest::outcome;
@@ -68,7 +68,7 @@ impl Reader {
         if let Some(model) = value.get("modelInfo").and_then(|model| text(model, "modelId")) {
             self.draft.model = Some(model.to_owned());
         }
-        let time = build::time(&value, "ts");
+        let time = json::time_at(&value, "ts");
         let mut said = take_text(&mut value, "text");
         let first = self.draft.messages.is_empty();
         let asked = text(&value, "type") == Some("ask");

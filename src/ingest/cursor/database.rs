@@ -12,7 +12,7 @@ use crate::ingest::blocks;
 use crate::ingest::build;
 use crate::ingest::database::rows;
 use crate::ingest::formats::Format;
-use crate::ingest::json::{argument_text, counts, items, take, take_text, text, tokens};
+use crate::ingest::json::{self, argument_text, counts, items, take, take_text, text, tokens};
 use crate::ingest::links::Draft;
 use crate::ingest::outcome;
 use crate::ingest::shapes::DatabaseShape;
@@ -103,7 +103,7 @@ fn compaction(draft: &mut Draft, about: &Value, places: &FxHashMap<String, usize
 }
 
 fn push_bubble(draft: &mut Draft, mut bubble: Value, line: u32, out: &mut Sink) {
-    let time = build::time(&bubble, "createdAt");
+    let time = json::time_at(&bubble, "createdAt");
     if let Some(model) = bubble.get("modelInfo").and_then(|model| text(model, "modelName"))
         && !model.is_empty()
     {

@@ -19,7 +19,7 @@ use super::build;
 use super::{items, text};
 use crate::diagnostic::Severity;
 use crate::ingest::injected;
-use crate::ingest::json::{argument_text, counts, flag, take, take_text, tokens, weight};
+use crate::ingest::json::{self, argument_text, counts, flag, take, take_text, tokens, weight};
 use crate::ingest::links::Draft;
 use crate::ingest::outcome;
 use crate::ingest::sink::Sink;
@@ -66,7 +66,7 @@ pub(super) fn assemble(
 
 /// When a record says it was made.
 fn created(value: &Value) -> Option<i64> {
-    build::time(value.get("time")?, "created")
+    json::time_at(value.get("time")?, "created")
 }
 
 /// Reads one session; `name` is its id where it has none.
@@ -263,7 +263,7 @@ impl Reader {
         let mut steps = 0;
         for mut part in parts {
             let time = part.get("time").or_else(|| part.get("state")?.get("time"));
-            let time = time.and_then(|time| build::time(time, "start"));
+            let time = time.and_then(|time| json::time_at(time, "start"));
             let kind = text(&part, "type").unwrap_or_default().to_owned();
             let next = if marked {
                 kind == "step-start"
@@ -386,7 +386,7 @@ impl Step {
         };
         let image = |file: &&Value| text(file, "mime").is_some_and(|mime| mime.starts_with("image/"));
         let images = items(&state, "attachments").iter().filter(image).count() as u32;
-        self.done = state.get("time").and_then(|time| build::time(time, "end")).or(self.done);
+        self.done = state.get("time").and_then(|time| json::time_at(time, "end")).or(self.done);
         let text = argument_text(take(&mut state, field));
         self.results.push(Part::Result(ToolResult { call_id: id, text, outcome, exit_code, images }));
     }

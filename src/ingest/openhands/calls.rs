@@ -2,12 +2,12 @@
 
 use crate::ingest::value::Value;
 
+use super::super::build;
 use super::super::chat;
-use super::super::json::{argument_text, items, take, text};
+use super::super::json::{self, argument_text, items, take, text};
 use super::super::links::Draft;
 use super::super::sink::Sink;
 use super::super::threads::Threads;
-use super::super::turns;
 
 pub(super) fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -50,13 +50,13 @@ impl Calls {
         let sent = said.len();
         said.extend(response.pointer_mut("/choices/0/message").map(Value::take));
         for (index, message) in said.into_iter().enumerate() {
-            chat::add(&mut draft, message, turns::line(index), out);
+            chat::add(&mut draft, message, build::place(index), out);
             if index == sent
                 && let Some(reply) = draft.messages.last_mut()
             {
                 let usage = response.get("usage");
                 reply.usage = usage.and_then(|told| out.told(line, chat::usage(told)).flatten());
-                reply.time = turns::time(&value, "timestamp");
+                reply.time = json::time_at(&value, "timestamp");
             }
         }
         out.raw = raw;

@@ -3,10 +3,10 @@
 use crate::ingest::value::Value;
 
 use super::super::blocks::{self, Speaker};
+use super::super::build;
 use super::super::json::{argument_text, flag, items, take, take_text, text};
 use super::super::links::Draft;
 use super::super::sink::Sink;
-use super::super::turns;
 use super::{Reader, span};
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
@@ -116,7 +116,7 @@ fn action(reader: &mut Reader, mut event: Value, line: u32, out: &mut Sink) {
     let arguments = sent.filter(|it| !it.is_null()).unwrap_or(action);
     let id = take_text(&mut event, "tool_call_id");
     reader.calls.insert(super::id_text(&event), id.clone());
-    parts.push(turns::call(id, take_text(&mut event, "tool_name"), arguments));
+    parts.push(build::call(id, take_text(&mut event, "tool_name"), arguments));
     let response = super::response_of(&event);
     reader.say(parts, response.as_deref(), line, &event);
 }
@@ -144,7 +144,7 @@ fn observation(reader: &mut Reader, mut event: Value, kind: &str, line: u32) {
         }
         content = Value::String(observation.to_string());
     }
-    let mut answer = turns::answer(call_id, content, &observation);
+    let mut answer = build::answer(call_id, content, &observation);
     if let Part::Result(result) = &mut answer
         && (kind != "ObservationEvent" || flag(&observation, "is_error"))
     {

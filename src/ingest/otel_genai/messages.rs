@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use crate::ingest::value::{Map, Value, json};
 
 use super::super::blocks::{self, Speaker};
+use super::super::build;
 use super::super::chat;
 use super::super::json::{argument_text, counts, take, text};
 use super::super::links::Draft;
 use super::super::sink::Sink;
-use super::super::turns;
 use crate::transcript::{Message, Outcome, Part, Role, Usage};
 
 /// What one model call sent and got.
@@ -43,7 +43,7 @@ pub(super) fn of_span(attributes: &Map, line: u32, out: &mut Sink) -> Said {
         for part in list(rules) {
             push_part(part, Role::System, &mut parts);
         }
-        said.sent.push(turns::message(Role::System, parts, line));
+        said.sent.push(build::message(Role::System, parts, line));
     }
     let whole =
         WHOLE.iter().find(|(sent, reply)| attributes.contains_key(sent) || attributes.contains_key(reply));
@@ -102,7 +102,7 @@ fn of_parts(mut message: Value, line: u32) -> Message {
         Value::Array(list) => list.into_iter().for_each(|part| push_part(part, role, &mut parts)),
         _ => parts.extend(blocks::parts(take(&mut message, "content"), speaker(role), Outcome::Unknown)),
     }
-    turns::message(role, parts, line)
+    build::message(role, parts, line)
 }
 
 fn speaker(role: Role) -> Speaker {
@@ -125,12 +125,12 @@ fn push_part(mut part: Value, role: Role, parts: &mut Vec<Part>) {
         }
         "tool_call" => {
             let (id, name) = (argument_text(first(&["id"])), argument_text(first(&["name"])));
-            parts.push(turns::call(id, name, first(&["arguments", "input"])));
+            parts.push(build::call(id, name, first(&["arguments", "input"])));
         }
         "tool_call_response" => {
             let id = argument_text(first(&["id"]));
             let result = first(&["response", "result", "content"]);
-            parts.push(turns::answer(id, result, &part));
+            parts.push(build::answer(id, result, &part));
         }
         _ if text(&part, "modality") == Some("image") || kind.starts_with("image") => {
             let bytes = text(&part, "content").map_or(0, str::len) as u64;
