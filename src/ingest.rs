@@ -149,16 +149,28 @@ fn read_records(
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
     let lines::Batch { mut records, sizes } = batch;
-    let times: FxHashMap<u32, i64> =
-        records.iter().filter_map(|record| Some((record.line, record.time()?))).collect();
+    let times = times(&records);
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();
     for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
-        message.time = message.time.or_else(|| times.get(&message.line).copied());
+        message.time = message.time.or_else(|| times.get(&message.line).copied().flatten());
     }
     name_format(&mut sessions, found.format);
     sessions
+}
+
+/// When the records of each line were written; nothing where several records of one line say different times.
+fn times(records: &[lines::Record]) -> FxHashMap<u32, Option<i64>> {
+    let mut times = FxHashMap::default();
+    for record in records {
+        let time = record.time();
+        times
+            .entry(record.line)
+            .and_modify(|known: &mut Option<i64>| *known = known.filter(|it| Some(*it) == time))
+            .or_insert(time);
+    }
+    times
 }
 
 /// Says of sessions which format they were read from, where they do not know better.

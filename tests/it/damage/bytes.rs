@@ -40,6 +40,28 @@ fn nul_runs_cost_no_record() {
     }
 }
 
+/// A record that stands in the line of another one does not take its time.
+#[test]
+fn glued_records_keep_their_own_times() {
+    let record = |second: u32, role: &str, kind: &str, text: &str| {
+        format!(
+            r#"{{"timestamp":"2026-03-01T10:00:0{second}Z","type":"response_item","payload":{{"type":"message","role":"{role}","content":[{{"type":"{kind}","text":"{text}"}}]}}}}"#
+        )
+    };
+    let (go, done) = (record(1, "user", "input_text", "go"), record(2, "assistant", "output_text", "done"));
+    let times = |log: String| {
+        let (transcript, _) = one(log);
+        transcript.messages.iter().map(|message| message.time).collect::<Vec<_>>()
+    };
+    let apart = times(format!("{go}\n{done}"));
+    assert!(apart.iter().all(Option::is_some), "{apart:?}");
+    let glued = times(format!("{go}{done}"));
+    assert_eq!(glued.len(), apart.len());
+    for (glued, apart) in glued.iter().zip(&apart) {
+        assert!(glued.is_none() || glued == apart, "{glued:?} {apart:?}");
+    }
+}
+
 /// E01 (QwenLM/qwen-code#3656): records that lost the end of line between them are split, all of them.
 #[test]
 fn glued_records_are_all_read() {
