@@ -8,7 +8,7 @@ use super::value::Value;
 use super::chat;
 use super::formats::Format;
 use super::json::{items, text};
-use super::lines::{Bytes, Record};
+use super::lines::{Bytes, Record, is_utf16};
 use super::shapes::{self, Shape, TextShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -199,15 +199,16 @@ pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());
     }
-    let packed: [(&[u8], &str); 5] = [
+    let packed: [(&[u8], &str); 3] = [
         (b"\x1f\x8b", "gzip-compressed; unpack it with gunzip"),
         (b"\x28\xb5\x2f\xfd", "zstd-compressed; unpack it with unzstd"),
         (b"PK\x03\x04", "a zip archive; unpack it"),
-        (b"\xff\xfe", "UTF-16 text; convert it to UTF-8"),
-        (b"\xfe\xff", "UTF-16 text; convert it to UTF-8"),
     ];
     if let Some((_, what)) = packed.iter().find(|(magic, _)| bytes.starts_with(magic)) {
         return ("not-a-log", format!("the file is {what} first"));
+    }
+    if is_utf16(bytes) {
+        return ("not-a-log", "the file is UTF-16 text; convert it to UTF-8 first".to_owned());
     }
     let Some(record) = records.iter().find(|record| record.value.is_object()).or_else(|| records.first())
     else {

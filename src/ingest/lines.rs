@@ -11,6 +11,7 @@
 //! stands between ([`Bytes`]); work is linear in the bytes (each repair is tried once per line, recovery of torn records at
 //! most [`RECOVERIES`] times per line); records come in file order.
 
+mod document;
 mod repair;
 #[cfg(test)]
 mod tests;
@@ -20,7 +21,6 @@ use std::cell::Cell;
 
 use memchr::{memchr, memmem};
 use serde::de::DeserializeSeed;
-use serde_json::value::RawValue;
 
 use super::detect::{self, Detected};
 use super::json;
@@ -114,6 +114,12 @@ const LEAST_PROSE: usize = 20;
 /// Code and text of the remark on bytes that are no text.
 const INVALID: (&str, &str) = ("invalid-utf8", "invalid UTF-8 replaced by U+FFFD");
 
+/// The remark on NUL bytes.
+const NULS: &str = "NUL bytes (left by a crash) removed";
+
+/// The remark on what [`mod@repair`] did.
+const REPAIRED: &str = "lone surrogate escapes and numbers like NaN replaced, raw control characters escaped";
+
 /// Reads all records.
 pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     let text = unmarked(bytes);
@@ -121,12 +127,19 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     if marked {
         note_mark(out);
     }
-    let mut parsed = text_log(text, out)
-        .or_else(|| one_document(text, out))
-        .or_else(|| damaged_document(text, out))
-        .unwrap_or_else(|| by_line(text, out));
+    if is_utf16(bytes) {
+        return Parsed { bytes: Bytes::skipped(bytes.len()), ..Parsed::default() };
+    }
+    let mut parsed =
+        text_log(text, out).or_else(|| document::read(text, out)).unwrap_or_else(|| by_line(text, out));
     parsed.bytes.between += if marked { 3 } else { 0 };
     parsed
+}
+
+/// True for UTF-16, with or without a mark: every second byte of its ASCII is 0, and what is read of it as bytes is not what it says.
+pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+    let marked = [b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| bytes.starts_with(*mark));
+    marked || matches!(bytes, [b'{' | b'[', 0, _, 0, ..] | [0, b'{' | b'[', 0, ..])
 }
 
 /// True when a line of it is a record.
@@ -151,6 +164,18 @@ pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
+/// The bytes without NUL bytes, and blanks between these, at both ends.
+fn unpadded(bytes: &[u8]) -> &[u8] {
+    let padded = |bytes: &[u8]| bytes.first() == Some(&0) || bytes.last() == Some(&0);
+    if !padded(bytes) {
+        return bytes;
+    }
+    let solid = |byte: &u8| *byte != 0 && !byte.is_ascii_whitespace();
+    let start = bytes.iter().position(solid).unwrap_or(bytes.len());
+    let end = bytes.iter().rposition(solid).map_or(start, |at| at + 1);
+    bytes.get(start..end).unwrap_or_default()
+}
+
 /// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
 pub(super) fn is_whole(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
@@ -173,93 +198,6 @@ fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     }
     let counts = Bytes { read: bytes.len() as u64, ..Bytes::default() };
     Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
-}
-
-/// A file that begins like one document, ends too early or is damaged inside, and has no line that is a record: what can be had
-/// of it are the elements in front of the damage, where it is an array.
-fn damaged_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
-    let text = bytes.trim_ascii();
-    if !is_whole(text) || !text.starts_with(b"{") && !text.starts_with(b"[") {
-        return None;
-    }
-    let text = String::from_utf8_lossy(text);
-    let Err(error) = serde_json::from_str::<&RawValue>(&text) else { return None };
-    if error.line() < 2 && !text.starts_with('[') || has_records(bytes) {
-        return None;
-    }
-    let mut lines = Lines::default();
-    let mut rest = text.strip_prefix('[').unwrap_or_default();
-    loop {
-        rest = rest.trim_start_matches([' ', ',', '\t', '\r', '\n']);
-        let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
-        let Some(Ok(element)) = stream.next().filter(|_| rest.starts_with('{')) else { break };
-        lines.number += 1;
-        lines.piece(element.get(), element.get().len(), out);
-        rest = rest.get(element.get().len()..).unwrap_or_default();
-    }
-    let cause = brief(&error.to_string()).to_owned();
-    let kept = lines.count;
-    let what = format!(
-        "a JSON document that is damaged at line {}, column {}: {cause}; {}",
-        error.line(),
-        error.column(),
-        if kept > 0 {
-            format!("the {kept} elements before it are read")
-        } else {
-            "nothing of it is read".to_owned()
-        }
-    );
-    out.damage(u32::try_from(error.line()).unwrap_or(u32::MAX), "bad-document", what);
-    let mut parsed = lines.finish(out);
-    parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
-    parsed.bytes.skipped = (rest.len() as u64).min(bytes.len() as u64 - parsed.bytes.read);
-    parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
-    Some(parsed)
-}
-
-/// A file that is one JSON document over several lines, or one array: its elements, or the one value, as records.
-fn one_document(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
-    let text = bytes.trim_ascii();
-    let first = memchr(b'\n', text).map_or(text, |at| text.get(..at).unwrap_or_default()).trim_ascii();
-    let array = first.starts_with(b"[");
-    // A first line that is whole in itself means one record a line. `{` and `[` alone open a pretty-printed document.
-    if !array && (first.len() == text.len() || !first.starts_with(b"{") || first.ends_with(b"}")) {
-        return None;
-    }
-    let text = String::from_utf8_lossy(text);
-    let invalid = matches!(text, Cow::Owned(_));
-    // The array of a file is split without looking into its elements; damage inside one costs that one.
-    let repaired = if serde_json::from_str::<&RawValue>(&text).is_ok() {
-        text
-    } else {
-        let Cow::Owned(repaired) = repair(&text) else { return None };
-        serde_json::from_str::<&RawValue>(&repaired).ok()?;
-        Cow::Owned(repaired)
-    };
-    let mut lines = Lines::default();
-    let elements: Vec<&str> = if array {
-        let elements: Vec<&RawValue> = serde_json::from_str(&repaired).ok()?;
-        elements.into_iter().map(RawValue::get).collect()
-    } else {
-        vec![repaired.as_ref()]
-    };
-    // An array of bare values is no list of messages: leave it to the line reader to complain about.
-    if !elements.iter().all(|element| element.starts_with('{')) || elements.is_empty() {
-        return None;
-    }
-    for (index, element) in elements.into_iter().enumerate() {
-        lines.number = u32::try_from(index + 1).unwrap_or(u32::MAX);
-        lines.piece(element, element.len(), out);
-    }
-    if invalid {
-        out.damage(0, INVALID.0, INVALID.1);
-    }
-    let mut parsed = lines.finish(out);
-    // Repairs may have changed lengths.
-    parsed.bytes.read = parsed.bytes.read.min(bytes.len() as u64);
-    parsed.bytes.skipped = parsed.bytes.skipped.min(bytes.len() as u64 - parsed.bytes.read);
-    parsed.bytes.between = bytes.len() as u64 - parsed.bytes.read - parsed.bytes.skipped;
-    Some(parsed)
 }
 
 /// The line reader: what it found so far, and the fields to keep.
@@ -347,9 +285,15 @@ impl Lines {
             }
             let ended = usize::from(end < block.len());
             self.bytes.between += (line.len() - trimmed.len() + ended) as u64;
-            if !trimmed.is_empty() {
+            // Whatever length they have, and however the record reads: NUL bytes around it are no part of it.
+            let core = unpadded(trimmed);
+            if core.len() < trimmed.len() {
+                out.damage(self.number, "nul-bytes", NULS);
+                self.bytes.skipped += (trimmed.len() - core.len()) as u64;
+            }
+            if !core.is_empty() {
                 self.tell_cut(false, out);
-                self.line(trimmed, out);
+                self.line(core, out);
             }
             start = end + 1;
         }
@@ -385,6 +329,12 @@ impl Lines {
             out.damage(self.number, INVALID.0, INVALID.1);
             self.piece(&String::from_utf8_lossy(line), line.len(), out);
         }
+    }
+
+    /// The next element of a document.
+    fn element(&mut self, text: &str, out: &mut Sink) {
+        self.number = self.number.saturating_add(1);
+        self.piece(text, text.len(), out);
     }
 
     /// One line or element of `size` bytes in the file.
@@ -474,7 +424,7 @@ impl Lines {
     /// A line that is not one JSON value: repair, split, or name it and go on.
     fn damaged(&mut self, text: &str, error: &serde_json::Error, out: &mut Sink) {
         if text.contains('\0') {
-            out.damage(self.number, "nul-bytes", "NUL bytes (left by a crash) removed");
+            out.damage(self.number, "nul-bytes", NULS);
             self.lost += text.bytes().filter(|byte| *byte == 0).count();
             // They may stand inside a record, too.
             let whole: String = text.chars().filter(|c| *c != '\0').collect();
@@ -491,8 +441,7 @@ impl Lines {
         let error = if let Cow::Owned(repaired) = &repaired {
             match self.one_value(repaired) {
                 Ok(value) => {
-                    let what = "lone surrogate escapes, raw control characters or numbers like NaN replaced";
-                    out.note(self.number, "repaired-string", Severity::Note, what);
+                    out.note(self.number, "repaired-string", Severity::Note, REPAIRED);
                     self.push(value, text.len());
                     return;
                 }

@@ -1,13 +1,14 @@
 //! Texts that are JSON but for small things the parser refuses: made parseable without losing the record.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use memchr::memchr;
 
 /// Nesting of arrays and objects that is kept as such; what is deeper becomes text. Below the parser's own limit of 128.
 pub(super) const DEPTH: usize = 120;
 
-/// Replaces what the parser refuses and logs hold: lone surrogate escapes by `\ufffd`, raw control characters by spaces, the
+/// Replaces what the parser refuses and logs hold: lone surrogate escapes by `\ufffd`, raw control characters by their escapes, the
 /// numbers that only some writers know (`NaN`, `Infinity`) by null.
 pub(super) fn repair(text: &str) -> Cow<'_, str> {
     let surrogates = surrogates(text);
@@ -24,7 +25,10 @@ pub(super) fn repair(text: &str) -> Cow<'_, str> {
         let step = odd.map_or(c.len_utf8(), |odd| odd.len());
         match odd {
             Some(_) => fixed.push_str("null"),
-            None if c < ' ' => fixed.push(' '),
+            None if c < ' ' && inside => {
+                let _ = write!(fixed, "\\u{:04x}", u32::from(c));
+            }
+            None if c < ' ' && !['\t', '\n', '\r'].contains(&c) => fixed.push(' '),
             None => fixed.push(c),
         }
         rest = rest.get(step..).unwrap_or_default();

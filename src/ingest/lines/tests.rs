@@ -64,7 +64,7 @@ fn strings_the_parser_refuses_are_repaired() {
     );
     // An escaped backslash before a `u` is no escape.
     check(r#"{"n":"\\ud83d"}"#, &[(1, r#""\\ud83d""#)], &[]);
-    check("{\"n\":\"a\tb\"}", &[(1, "\"a b\"")], &["1:repaired-string"]);
+    check("{\"n\":\"a\tb\"}", &[(1, "\"a\\tb\"")], &["1:repaired-string"]);
 }
 
 #[test]
@@ -154,7 +154,54 @@ fn bytes_add_up() {
 fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
     check("[\n {\n\"n\":1\n},\n {\n\"n\":2},\n {\n\"n\":", &[(1, "1"), (2, "2")], &["8:bad-document"]);
     check("{\n  \"n\": [\n 1,\n 2", &[], &["4:bad-document"]);
+    // Behind a whole one.
+    check("{\n \"n\": 1\n}\ntrailing\n", &[(1, "1")], &["4:bad-document"]);
+    check("[\n {\n\"n\": 1\n}\n]\n}", &[(1, "1")], &["6:bad-document"]);
+    // A torn one is closed behind its last whole member.
+    for tail in ["", ",", ", {", ", {\"x\": [{\"y\":", ", {\"x\": \"say", ",\n]}", ", oops"] {
+        let log = format!("{{\n \"id\": {{}},\n \"n\": [{{\"a\": [{{}}]}}, {{\"a\": 2}}{tail}");
+        let lines = log.lines().count();
+        check(&log, &[(1, r#"[{"a":[{}]},{"a":2}]"#)], &[&format!("{lines}:bad-document")]);
+    }
+    check(
+        "{\n\"n\": {\"a\": {\"x\": {}}, \"b\": {},\n\"c\": {\"d\": {\"e\"",
+        &[(1, r#"{"a":{"x":{}},"b":{}}"#)],
+        &["3:bad-document"],
+    );
     check_bytes("[\n {\n\"n\":1},\n {\n\"n\":", 8, 6);
+    // A list of one that is torn.
+    check("[{\"n\": [{}, {}, {\"a\"", &[(1, "[{},{}]")], &["1:bad-document"]);
+}
+
+#[test]
+fn documents_behind_each_other_are_all_read() {
+    check("{\n \"n\": 1\n}{\n \"n\": 2\n}\n", &[(1, "1"), (2, "2")], &["0:glued-records"]);
+    check(
+        "[\n {\n \"n\": 1\n }, {\n \"n\": 2\n }\n]\n[\n {\n \"n\": 3\n }\n]",
+        &[(1, "1"), (2, "2"), (3, "3")],
+        &["0:glued-records"],
+    );
+    check("{\n \"n\": 1\n}\n[\n {\n \"n\": 2\n}, {\"n\":", &[(1, "1"), (2, "2")], &["7:bad-document"]);
+}
+
+#[test]
+fn what_stands_before_a_document_is_named_and_skipped() {
+    let document = "{\n \"n\": 1\n}\n";
+    check(format!("\0\0{document}"), &[(1, "1")], &["0:nul-bytes"]);
+    check(format!("{document}\0\0\0"), &[(1, "1")], &["0:nul-bytes"]);
+    check(format!("\u{feff}\u{feff}{document}"), &[(1, "1")], &["1:byte-order-mark", "1:byte-order-mark"]);
+    check(format!("Exporting session: a\n\n{document}"), &[(1, "1")], &["1:bad-json"]);
+    check(format!("say\n[\n{}\n]", "{\"n\": 1,\n \"m\": 2}"), &[(1, "1")], &["1:bad-json"]);
+}
+
+#[test]
+fn wide_text_is_never_half_read() {
+    for bytes in [u16::to_le_bytes, u16::to_be_bytes] {
+        for mark in ["", "\u{feff}"] {
+            let text = format!("{mark}{{\"n\":\"Größe …\"}}\n{{\"n\":1}}\n");
+            check(text.encode_utf16().flat_map(bytes).collect::<Vec<u8>>(), &[], &[]);
+        }
+    }
 }
 
 #[test]
