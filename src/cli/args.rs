@@ -457,7 +457,7 @@ Examples:
   compactor audit ~/.claude/projects
   compactor audit logs/*.jsonl --out results --log-facts
 
-Needs no model and no network: the summaries are in the logs (Claude Code, Codex, pi). The facts of the session before \
+Needs no model and no network: the summaries are in the logs. The facts of the session before \
 each compaction are looked for in its summary; behind it are counted the files the agent read again, its work before \
 the first edit, and what the user had to say again. Encrypted summaries are neither kept nor lost.";
 
@@ -503,7 +503,7 @@ Examples:
   compactor replay logs --window 128k,200k --strategy structured,truncate
   cat session.jsonl | compactor replay - --format json
 
-Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs and canonical JSONL; the format is found per file. Every session is \
+Reads every format that `compactor inspect --help` lists; the format is found per file. Every session is \
 compacted over and over until its log ends, under each strategy at the same places, and the facts of the session (files, \
 commands, errors, values, constraints, decisions, ...) are looked for in each summary. Works offline.";
 
