@@ -406,7 +406,7 @@ skipped is named. `recorded` are the records of the log as they are; the other c
 with sub-agents as sessions of their own (sidechains). What a fork or a resumed session repeats of another one is counted once \
 in the table of all files. With --strict every remark, also a note on an unknown record, ends in exit code 3.
 
-Formats, found by what is in a file and never by its name, JSON lines or documents, gzip or zstd or not:
+Formats, found by what is in a file and never by its name, JSON lines or documents, as they are, in gzip or zstd, or in zip archives:
   agents      claude-code, codex, codex-exec, pi (also OpenClaw), pi-subagents, gemini-cli, qwen-code, opencode, goose, cline
               (also Roo), cline-sdk, copilot-cli, continue, crush, amp, droid, kiro, kimi, grok, antigravity, hermes, cursor,
               aider, sven
@@ -415,7 +415,8 @@ Formats, found by what is in a file and never by its name, JSON lines or documen
   data sets   sharegpt, swe-agent, mini-swe-agent, openhands, atif, adp, inspect, otel-genai, tau-bench
 
 Logs in several files (opencode storage, OpenHands events, Cline tasks, Grok sessions) are read where their directory is named, \
-SQLite databases of opencode, Goose, Crush and Cursor where they lie.";
+SQLite databases of opencode, Goose, Crush and Cursor where they lie. Zip archives (Inspect's .eval, account exports) are read like \
+directories; what stands in them is named ARCHIVE/MEMBER.";
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
