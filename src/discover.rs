@@ -6,7 +6,8 @@
 //! what cannot be used is a problem with its cause and what to do. A file that is reached twice, through links or under two names,
 //! is read once. The order is that of the inputs, sorted by path inside each.
 //!
-//! Archives ([`packed`]) are read like what is in them. Files in a directory that form one log together are one source, whose label
+//! What is packed ([`packed`]) is read like what is in it, and each log in a zip archive ([`zipped`]) like a file in a directory of
+//! the archive's name. Files in a directory that form one log together are one source, whose label
 //! is the path of the file that stands for it. [`log`] reads a source and finds its sessions, whichever it is; [`homes`] knows
 //! where the agents keep their logs.
 
@@ -14,6 +15,7 @@ pub mod homes;
 mod log;
 mod names;
 mod packed;
+mod zipped;
 
 #[cfg(test)]
 mod tests;
@@ -21,6 +23,7 @@ mod tests;
 use std::fs;
 use std::io::{self, IsTerminal, Read, Seek};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 use globset::{GlobBuilder, GlobMatcher};
 use rustc_hash::FxHashSet;
@@ -29,6 +32,7 @@ use walkdir::WalkDir;
 use crate::ingest::{Tree, group};
 pub use log::{Log, Unread, is_database, read_log};
 pub use packed::unpacked_name;
+use zipped::Member;
 
 /// The path that stands for standard input.
 const STDIN: &str = "-";
@@ -40,12 +44,43 @@ pub struct Source {
     pub label: String,
     /// Path to read; `-` is standard input. Of several files the one that stands for them.
     pub path: PathBuf,
-    /// Size in bytes when it was found; 0 for standard input.
+    /// Size in bytes when it was found, packed; 0 for standard input.
     pub bytes: u64,
     /// All its files, in the order in which they are read: one, save where `tree` is given.
-    pub files: Vec<PathBuf>,
+    pub files: Vec<Place>,
     /// How the log lies in its files, where it lies in several.
     pub tree: Option<Tree>,
+}
+
+impl Source {
+    /// Bytes that it comes to unpacked, as far as its archive tells.
+    pub fn told_bytes(&self) -> Option<u64> {
+        self.files.iter().map(|file| Some(file.member.as_ref()?.bytes)).sum()
+    }
+}
+
+/// Where a log, or one of its files, stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// The file, or the archive that holds it.
+    pub path: PathBuf,
+    /// The member of an archive that it is.
+    member: Option<Arc<Member>>,
+}
+
+impl Place {
+    /// The path as shown to the user: that of a member goes on behind its archive's.
+    fn label(&self) -> String {
+        let path = self.path.display();
+        self.member.as_ref().map_or_else(|| path.to_string(), |member| format!("{path}/{}", member.name))
+    }
+
+    fn open(&self) -> Result<Box<dyn Read>, String> {
+        match &self.member {
+            Some(member) => packed::open_member(file(&self.path).map_err(|error| explain(&error))?, member),
+            None => open_path(&self.path),
+        }
+    }
 }
 
 /// What the inputs came to.
@@ -91,10 +126,10 @@ pub fn read(source: &Source) -> Result<Contents, String> {
 /// Every file of a source: its path with `/` between directories, and what was read of it.
 pub fn read_all(source: &Source) -> Result<Vec<(String, Contents)>, String> {
     let mut all = Vec::with_capacity(source.files.len());
-    for path in &source.files {
-        let contents = open_path(path).and_then(|reader| read_to_end(reader, 0));
-        let contents = contents.map_err(|cause| format!("{}: {cause}", path.display()))?;
-        all.push((unpacked_name(&slashed(path)).to_owned(), contents));
+    for file in &source.files {
+        let contents = file.open().and_then(|reader| read_to_end(reader, 0));
+        let contents = contents.map_err(|cause| format!("{}: {cause}", file.label()))?;
+        all.push((unpacked_name(&slashed(&file.label())).to_owned(), contents));
     }
     Ok(all)
 }
@@ -102,7 +137,7 @@ pub fn read_all(source: &Source) -> Result<Vec<(String, Contents)>, String> {
 /// Opens a source for reading from its beginning; archives are unpacked on the way. Damage to an archive is an error of kind
 /// `InvalidData` behind the last bytes that can be read.
 pub fn open(source: &Source) -> Result<Box<dyn Read>, String> {
-    open_path(&source.path)
+    source.files.first().map_or_else(|| open_path(&source.path), Place::open)
 }
 
 #[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
@@ -131,7 +166,9 @@ fn read_to_end(mut reader: Box<dyn Read>, expected: u64) -> Result<Contents, Str
         Err(error) if error.kind() == io::ErrorKind::InvalidData && !bytes.is_empty() => {
             Ok(Contents { bytes, damage: Some(error.to_string()) })
         }
-        Err(error) if error.kind() == io::ErrorKind::InvalidData => Err(error.to_string()),
+        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => {
+            Err(error.to_string())
+        }
         Err(error) => Err(explain(&error)),
     }
 }
@@ -141,9 +178,8 @@ fn is_stdin(path: &Path) -> bool {
 }
 
 /// The path with `/` between directories.
-fn slashed(path: &Path) -> String {
-    let path = path.to_string_lossy();
-    if cfg!(windows) { path.replace('\\', "/") } else { path.into_owned() }
+fn slashed(path: &str) -> String {
+    if cfg!(windows) { path.replace('\\', "/") } else { path.to_owned() }
 }
 
 /// What makes two paths one file.
@@ -169,16 +205,16 @@ fn identity(path: &Path, _: &fs::Metadata) -> Identity {
 
 /// A file that can be read.
 struct Found {
-    path: PathBuf,
+    place: Place,
     bytes: u64,
 }
 
 impl Found {
     fn source(self) -> Source {
         Source {
-            label: self.path.display().to_string(),
-            files: vec![self.path.clone()],
-            path: self.path,
+            label: self.place.label(),
+            path: self.place.path.clone(),
+            files: vec![self.place],
             bytes: self.bytes,
             tree: None,
         }
@@ -196,8 +232,8 @@ impl Search {
     fn input(&mut self, input: &Path) {
         if is_stdin(input) {
             if self.seen.insert(Identity::Path(input.to_owned())) {
-                let path = input.to_owned();
-                let source = Found { path, bytes: 0 }.source();
+                let place = Place { path: input.to_owned(), member: None };
+                let source = Found { place, bytes: 0 }.source();
                 self.found.sources.push(Source { label: "<stdin>".to_owned(), ..source });
             }
             return;
@@ -205,8 +241,8 @@ impl Search {
         match fs::metadata(input) {
             Ok(metadata) if metadata.is_dir() => self.directory(input),
             Ok(metadata) => {
-                let file = self.file(input, &metadata).map(Found::source);
-                self.found.sources.extend(file);
+                let files = self.file(input, &metadata);
+                self.take(files);
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && is_pattern(input) => self.pattern(input),
             Err(error) => self.problem(input, missing(input, &error)),
@@ -258,10 +294,25 @@ impl Search {
         self.gather(files);
     }
 
+    /// Takes files that are named: each alone, save those of an archive.
+    fn take(&mut self, files: Vec<Found>) {
+        let mut archive: Vec<Found> = Vec::new();
+        for file in files {
+            if archive.last().is_some_and(|last| last.place.path != file.place.path) {
+                self.gather(std::mem::take(&mut archive));
+            }
+            match file.place.member {
+                Some(_) => archive.push(file),
+                None => self.found.sources.push(file.source()),
+            }
+        }
+        self.gather(archive);
+    }
+
     /// Takes files of a directory: those of one log as one source, in the place of the first of them.
     fn gather(&mut self, files: Vec<Found>) {
         let paths: Vec<String> =
-            files.iter().map(|file| unpacked_name(&slashed(&file.path)).to_owned()).collect();
+            files.iter().map(|file| unpacked_name(&slashed(&file.place.label())).to_owned()).collect();
         let groups = group(&paths.iter().map(String::as_str).collect::<Vec<_>>());
         let mut files: Vec<Option<Found>> = files.into_iter().map(Some).collect();
         let mut sources: Vec<(usize, Source)> = Vec::with_capacity(files.len());
@@ -271,7 +322,7 @@ impl Search {
             let Some(mut source) = members.next().map(Found::source) else { continue };
             for member in members {
                 source.bytes += member.bytes;
-                source.files.push(member.path);
+                source.files.push(member.place);
             }
             source.tree = Some(tree);
             sources.push((first, source));
@@ -293,7 +344,7 @@ impl Search {
         if matched == 0 && before == self.found.problems.len() {
             self.problem(pattern, "no file matches this pattern; check its spelling");
         }
-        self.found.sources.extend(files.into_iter().map(Found::source));
+        self.take(files);
     }
 
     /// All files under `root` that are wanted and new; how many there were, known ones included.
@@ -326,24 +377,51 @@ impl Search {
         self.problem(path, cause);
     }
 
-    /// A file, if it can be read and was not found before.
-    #[expect(clippy::disallowed_methods, reason = "this module is the boundary that reads input files")]
-    fn file(&mut self, path: &Path, metadata: &fs::Metadata) -> Option<Found> {
+    /// A file, or the logs of an archive, if it can be read and was not found before.
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata) -> Vec<Found> {
         if !metadata.is_file() {
             let cause = "a pipe, socket or device, not a file; pipe it to standard input and give `-`";
             self.problem(path, cause);
-            return None;
+            return Vec::new();
         }
         if !self.seen.insert(identity(path, metadata)) {
-            return None;
+            return Vec::new();
         }
-        match fs::File::open(path) {
-            Ok(_) => Some(Found { path: path.to_owned(), bytes: metadata.len() }),
+        let head = match file(path) {
+            // What cannot be read is told when it is read.
+            Ok(mut file) => packed::peek(&mut file).unwrap_or_default(),
             Err(error) => {
                 self.problem(path, explain(&error));
-                None
+                return Vec::new();
             }
+        };
+        if zipped::is_zip(&head) {
+            return self.archive(path);
         }
+        vec![Found { place: Place { path: path.to_owned(), member: None }, bytes: metadata.len() }]
+    }
+
+    /// The logs of an archive.
+    fn archive(&mut self, path: &Path) -> Vec<Found> {
+        let listed = match zipped::list(path) {
+            Ok(listed) => listed,
+            Err(cause) => {
+                self.problem(path, cause);
+                return Vec::new();
+            }
+        };
+        if listed.logs.is_empty() && listed.problems.is_empty() {
+            let cause = format!("no log in this zip archive (looked for {})", names::TAKEN);
+            self.problem(path, cause);
+        }
+        for (name, cause) in listed.problems {
+            self.found.problems.push((format!("{}/{name}", path.display()), cause));
+        }
+        let found = |member: Member| Found {
+            bytes: member.packed,
+            place: Place { path: path.to_owned(), member: Some(Arc::new(member)) },
+        };
+        listed.logs.into_iter().map(found).collect()
     }
 
     fn problem(&mut self, path: &Path, cause: impl Into<String>) {

@@ -103,7 +103,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Transcript};
 pub use database::{database, is_database};
 use detect::{By, Detected};
-pub use formats::Format;
+pub use formats::{Format, READS};
 pub use lines::Bytes;
 use rustc_hash::FxHashMap;
 use sink::Sink;

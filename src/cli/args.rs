@@ -406,7 +406,7 @@ skipped is named. `recorded` are the records of the log as they are; the other c
 with sub-agents as sessions of their own (sidechains). What a fork or a resumed session repeats of another one is counted once \
 in the table of all files. With --strict every remark, also a note on an unknown record, ends in exit code 3.
 
-Formats, found by what is in a file and never by its name, JSON lines or documents, gzip or zstd or not:
+Formats, found by what is in a file and never by its name, JSON lines or documents, as they are, in gzip or zstd, or in zip archives:
   agents      claude-code, codex, codex-exec, pi (also OpenClaw), pi-subagents, gemini-cli, qwen-code, opencode, goose, cline
               (also Roo), cline-sdk, copilot-cli, continue, crush, amp, droid, kiro, kimi, grok, antigravity, hermes, cursor,
               aider, sven
@@ -415,7 +415,8 @@ Formats, found by what is in a file and never by its name, JSON lines or documen
   data sets   sharegpt, swe-agent, mini-swe-agent, openhands, atif, adp, inspect, otel-genai, tau-bench
 
 Logs in several files (opencode storage, OpenHands events, Cline tasks, Grok sessions) are read where their directory is named, \
-SQLite databases of opencode, Goose, Crush and Cursor where they lie.";
+SQLite databases of opencode, Goose, Crush and Cursor where they lie. Zip archives (Inspect's .eval, account exports) are read like \
+directories; what stands in them is named ARCHIVE/MEMBER.";
 
 /// Arguments of `inspect`.
 #[derive(Debug, Args)]
@@ -457,7 +458,7 @@ Examples:
   compactor audit ~/.claude/projects
   compactor audit logs/*.jsonl --out results --log-facts
 
-Needs no model and no network: the summaries are in the logs (Claude Code, Codex, pi). The facts of the session before \
+Needs no model and no network: the summaries are in the logs. The facts of the session before \
 each compaction are looked for in its summary; behind it are counted the files the agent read again, its work before \
 the first edit, and what the user had to say again. Encrypted summaries are neither kept nor lost.";
 
@@ -503,7 +504,7 @@ Examples:
   compactor replay logs --window 128k,200k --strategy structured,truncate
   cat session.jsonl | compactor replay - --format json
 
-Reads Claude Code, Codex, pi, OpenAI chat and Anthropic message logs and canonical JSONL; the format is found per file. Every session is \
+Reads every format that `compactor inspect --help` lists; the format is found per file. Every session is \
 compacted over and over until its log ends, under each strategy at the same places, and the facts of the session (files, \
 commands, errors, values, constraints, decisions, ...) are looked for in each summary. Works offline.";
 

@@ -4,6 +4,7 @@ use super::args::{AuditArgs, Output};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
+use crate::ingest::READS;
 use crate::report::audit;
 use crate::run::RunSettings;
 
@@ -23,8 +24,7 @@ pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     let sessions = done.output.manifest.sessions;
     Err(if sessions == 0 {
-        let hint = "give a file or directory with logs of Claude Code, Codex or pi";
-        Failure::new("no session could be read: nothing was audited", hint)
+        Failure::new("no session could be read: nothing was audited", READS)
     } else {
         let hint = "compactor replay compacts logs itself and scores that";
         listed(&audit::uncompacted(&done.output), ui);

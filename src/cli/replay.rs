@@ -4,6 +4,7 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::{ended, perform};
+use crate::ingest::READS;
 use crate::models::assumed;
 use crate::profile::{Profile, known};
 use crate::report::text::{sanitize, thousands};
@@ -145,7 +146,7 @@ fn unknown_windows(output: &RunOutput, ui: &Ui) {
 fn unmeasured_hint(output: &RunOutput) -> &'static str {
     let settings = &output.manifest.settings;
     if output.manifest.sessions == 0 {
-        "give a file or directory with logs of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
+        READS
     } else if settings.strategies.iter().all(|name| name == Strategy::None.name()) {
         "the strategy none never compacts: name another one with --strategy"
     } else if settings.windows.is_empty() {

@@ -6,6 +6,7 @@ use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::problems;
 use crate::discover::{Log, read_log};
+use crate::ingest::READS;
 use crate::models::assumed;
 use crate::report::text::sanitize;
 use crate::report::{Look, show as report};
@@ -82,9 +83,7 @@ fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
 /// What to do where there is nothing to show.
 fn hint(nothing: &NothingToShow, args: &ShowArgs) -> &'static str {
     match nothing {
-        NothingToShow::NoSuchSession(known) if known.is_empty() => {
-            "give a log of Claude Code, Codex, pi, or of OpenAI or Anthropic messages"
-        }
+        NothingToShow::NoSuchSession(known) if known.is_empty() => READS,
         NothingToShow::NoSuchSession(_) => "give one of these, or its beginning, with --session",
         NothingToShow::NeverCompacted(_) if args.strategy == Strategy::Recorded => {
             "the log holds no compaction: name another --strategy to replay it"

@@ -40,7 +40,7 @@ impl Ledger {
     /// Names every input that could not be found.
     pub fn new(found: &Discovered, ui: &Ui) -> Self {
         let files = found.sources.iter().flat_map(|source| &source.files);
-        let sources = files.filter_map(|path| path.canonicalize().ok()).collect();
+        let sources = files.filter_map(|file| file.path.canonicalize().ok()).collect();
         let mut ledger = Self { sources, ..Self::default() };
         for (path, cause) in &found.problems {
             ledger.fail(&format!("{path}: {cause}"), "", ui);

@@ -6,21 +6,30 @@
 //! | `.aider.chat.history.md` | always |
 //! | `.md`, `.markdown`, `.yaml`, `.yml` | where the first bytes look like a chat of SpecStory, aider or sven |
 //! | `.db`, `.vscdb`, `.sqlite`, `.sqlite3` | where the first bytes are those of a database |
+//! | `.eval` | always |
+//! | `.zip` | where the archive holds any of these |
 //!
-//! Files that are named themselves are taken whatever they are called.
+//! Files that are named themselves are taken whatever they are called. Of the members of an archive the same are taken, save
+//! archives.
 
 use std::io::Read;
 use std::path::Path;
 
+use super::zipped;
+
 /// What is taken, in words.
 pub(super) const TAKEN: &str =
-    ".jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases";
+    ".jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases, .eval, .zip with these";
 
 /// Endings that logs have.
 const ENDINGS: [&str; 4] = [".jsonl", ".json", ".ndjson", ".traj"];
 
 /// Endings of archives of one file.
 pub(super) const PACKED: [&str; 2] = [".gz", ".zst"];
+
+/// Endings of archives of many files: logs of Inspect, and any.
+const EVALUATION: &str = ".eval";
+const ZIP: &str = ".zip";
 
 /// Files that lie beside fixtures.
 const LABELS: &str = ".labels.json";
@@ -41,26 +50,51 @@ const LIKELY: &[(&[&str], &[&[&str]])] = &[
 /// Bytes looked at.
 const HEAD: u64 = 8_192;
 
-/// True for what is taken in a directory.
-pub(super) fn is_log(path: &Path) -> bool {
-    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
-    let plain = PACKED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
-    if ENDINGS.iter().any(|end| plain.ends_with(end)) {
-        return !plain.ends_with(LABELS);
-    }
-    let Some((_, likely)) = LIKELY.iter().find(|(ends, _)| ends.iter().any(|end| name.ends_with(end))) else {
-        return false;
-    };
-    name == AIDER
-        || head(path).is_some_and(|head| likely.iter().any(|all| all.iter().all(|it| head.contains(it))))
+/// Whether a file is taken for its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Taken {
+    Always,
+    /// Where all words of one of the lists stand in its first bytes.
+    Where(&'static [&'static [&'static str]]),
+    Never,
 }
 
-/// The first bytes as text; `None` of what is no file or cannot be read.
-#[expect(clippy::disallowed_methods, reason = "part of the boundary that reads input files")]
-fn head(path: &Path) -> Option<String> {
-    // To open a pipe would wait for somebody to write to it.
-    let file = std::fs::File::open(Some(path).filter(|path| path.is_file())?).ok()?;
+/// What the name of a file, or its path, tells.
+pub(super) fn taken(path: &str) -> Taken {
+    let name = path.rsplit(['/', '\\']).next().unwrap_or(path).to_ascii_lowercase();
+    let plain = PACKED.iter().find_map(|end| name.strip_suffix(end)).unwrap_or(&name);
+    if ENDINGS.iter().any(|end| plain.ends_with(end)) {
+        return if plain.ends_with(LABELS) { Taken::Never } else { Taken::Always };
+    }
+    if name == AIDER {
+        return Taken::Always;
+    }
+    let likely = LIKELY.iter().find(|(ends, _)| ends.iter().any(|end| name.ends_with(end)));
+    likely.map_or(Taken::Never, |(_, words)| Taken::Where(words))
+}
+
+/// True for a file that begins with the words.
+pub(super) fn looks_like(words: &[&[&str]], file: impl Read) -> bool {
     let mut bytes = Vec::new();
-    file.take(HEAD).read_to_end(&mut bytes).ok()?;
-    Some(String::from_utf8_lossy(&bytes).into_owned())
+    // What can be read of a damaged file tells enough.
+    let _ = file.take(HEAD).read_to_end(&mut bytes);
+    let head = String::from_utf8_lossy(&bytes);
+    words.iter().any(|all| all.iter().all(|word| head.contains(word)))
+}
+
+/// True for what is taken in a directory.
+pub(super) fn is_log(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
+    let ends = |end: &str| name.to_ascii_lowercase().ends_with(end);
+    match taken(&name) {
+        Taken::Always => true,
+        Taken::Where(words) => open(path).is_some_and(|file| looks_like(words, file)),
+        Taken::Never => ends(EVALUATION) || ends(ZIP) && path.is_file() && zipped::holds_logs(path),
+    }
+}
+
+/// The file; `None` of what is none or cannot be read.
+fn open(path: &Path) -> Option<std::fs::File> {
+    // To open a pipe would wait for somebody to write to it.
+    super::file(Some(path).filter(|path| path.is_file())?).ok()
 }

@@ -1,16 +1,22 @@
-//! Archives of one file, read as what is in them: gzip (all its members) and zstd (all its frames).
+//! What is packed, read as what is in it: gzip (all its members), zstd (all its frames), members of zip archives.
 //!
-//! What a file is is told by its first bytes, whatever its name. Expansion is streamed. An archive that is cut off or damaged gives
-//! what can be read, and then an error of kind `InvalidData`. Other archives, and encrypted files, are refused by name.
+//! What a file is is told by its first bytes, whatever its name. Expansion is streamed, and has an end ([`Limit`]). An archive that
+//! is cut off or damaged gives what can be read, and then an error of kind `InvalidData`. Other archives, and encrypted files, are
+//! refused by name.
 
+use std::cell::Cell;
 use std::error::Error;
-use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::rc::Rc;
 
-use flate2::bufread::MultiGzDecoder;
+use flate2::Crc;
+use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
 use super::names::PACKED;
+use super::zipped::{self, Member, Method};
 
 const GZIP: &[u8] = b"\x1f\x8b";
 const ZSTD: &[u8] = b"\x28\xb5\x2f\xfd";
@@ -59,6 +65,9 @@ pub(super) fn unpack(mut reader: Box<dyn Read>, name: &str) -> Result<Box<dyn Re
     if head.is_empty() && name.is_empty() {
         return Err("nothing came through standard input; pipe a log into it".to_owned());
     }
+    if zipped::is_zip(&head) {
+        return Err("a zip archive, which cannot be read as a stream; name the file".to_owned());
+    }
     let whole = Box::new(Cursor::new(head.clone()).chain(reader));
     open(&head, whole, name)
 }
@@ -66,11 +75,7 @@ pub(super) fn unpack(mut reader: Box<dyn Read>, name: &str) -> Result<Box<dyn Re
 /// What is in a file with these first bytes, read from its beginning.
 pub(super) fn open(head: &[u8], whole: Box<dyn Read>, name: &str) -> Result<Box<dyn Read>, String> {
     refuse(head)?;
-    let (mut inside, what): (Box<dyn Read>, _) = if head.starts_with(GZIP) {
-        (Box::new(MultiGzDecoder::new(BufReader::new(whole))), "gzip")
-    } else if is_zstd(head) {
-        (Box::new(Frames::new(whole)), "zstd")
-    } else {
+    let Some(packing) = Packing::of(head) else {
         let packed = PACKED.iter().any(|end| name.to_ascii_lowercase().ends_with(end));
         if packed && head.contains(&0) {
             return Err(
@@ -80,14 +85,156 @@ pub(super) fn open(head: &[u8], whole: Box<dyn Read>, name: &str) -> Result<Box<
         }
         return Ok(whole);
     };
-    // As far as the first bytes of what is inside can be read, they tell what it is.
+    let limit = Limit::default();
+    let inside = packing.open(limit.packed(whole));
+    Ok(begin(limit.unpacked(inside), packing.name())?.1)
+}
+
+/// What is in a member of a zip archive, which may be packed itself.
+pub(super) fn open_member(mut archive: File, member: &Member) -> Result<Box<dyn Read>, String> {
+    if member.bytes > Limit::of(member.packed) {
+        return Err(too_much().to_string());
+    }
+    archive.seek(SeekFrom::Start(member.start)).map_err(|error| format!("cannot be read: {error}"))?;
+    let limit = Limit::default();
+    let raw = limit.packed(Box::new(archive.take(member.packed)));
+    let inside: Box<dyn Read> = match member.method {
+        Method::Stored => raw,
+        Method::Deflate => Box::new(DeflateDecoder::new(BufReader::new(raw))),
+        Method::Zstd => Box::new(Frames::new(raw)),
+    };
+    let inside = Box::new(Checked { inside, found: Crc::new(), told: member.checksum });
+    let (first, inside) = begin(limit.unpacked(inside), "zip")?;
+    match Packing::of(&first) {
+        Some(packing) => Ok(begin(limit.unpacked(packing.open(inside)), packing.name())?.1),
+        None => Ok(inside),
+    }
+}
+
+/// How one file is packed.
+#[derive(Debug, Clone, Copy)]
+enum Packing {
+    Gzip,
+    Zstd,
+}
+
+impl Packing {
+    fn of(head: &[u8]) -> Option<Self> {
+        if head.starts_with(GZIP) { Some(Self::Gzip) } else { is_zstd(head).then_some(Self::Zstd) }
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Self::Gzip => "gzip",
+            Self::Zstd => "zstd",
+        }
+    }
+
+    fn open(self, packed: Box<dyn Read>) -> Box<dyn Read> {
+        match self {
+            Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(packed))),
+            Self::Zstd => Box::new(Frames::new(packed)),
+        }
+    }
+}
+
+/// The first bytes of what comes out of an archive, and all of it. As far as they can be read they tell what it is.
+fn begin(mut inside: Box<dyn Read>, what: &'static str) -> Result<(Vec<u8>, Box<dyn Read>), String> {
     let mut first = Vec::with_capacity(HEAD);
     let broken = (&mut inside).take(HEAD as u64).read_to_end(&mut first).err();
     refuse(&first).map_err(|what_inside| format!("{what} of {what_inside}"))?;
-    Ok(match broken {
-        Some(error) => Box::new(Cursor::new(first).chain(Broken { error: Some(damage(what, &error)) })),
-        None => Box::new(Cursor::new(first).chain(Named { inside, what })),
-    })
+    let begun = Cursor::new(first.clone());
+    let whole: Box<dyn Read> = match broken {
+        Some(error) => Box::new(begun.chain(Broken { error: Some(damage(what, error)) })),
+        None => Box::new(begun.chain(Named { inside, what })),
+    };
+    Ok((first, whole))
+}
+
+/// How much may come out of an archive. A few kilobytes can be made that unpack to more than any memory holds; logs of agents come
+/// to 3 to 20 times their packed bytes, and those that repeat the whole prompt at each step to a hundred.
+#[derive(Debug, Default)]
+struct Limit {
+    /// Packed bytes that were read.
+    packed: Rc<Cell<u64>>,
+}
+
+impl Limit {
+    /// So many times the packed bytes.
+    const TIMES: u64 = 250;
+
+    /// So many bytes whatever they came from: small files harm nobody.
+    const FREE: u64 = 64 << 20;
+
+    fn of(packed: u64) -> u64 {
+        packed.saturating_mul(Self::TIMES).saturating_add(Self::FREE)
+    }
+
+    /// Counts what is read of the archive itself.
+    fn packed(&self, inside: Box<dyn Read>) -> Box<dyn Read> {
+        Box::new(Counted { inside, bytes: self.packed.clone() })
+    }
+
+    /// Stops what comes out of it.
+    fn unpacked(&self, inside: Box<dyn Read>) -> Box<dyn Read> {
+        Box::new(Limited { inside, bytes: 0, packed: self.packed.clone() })
+    }
+}
+
+/// Counts what is read.
+struct Counted {
+    inside: Box<dyn Read>,
+    bytes: Rc<Cell<u64>>,
+}
+
+impl Read for Counted {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inside.read(buffer)?;
+        self.bytes.set(self.bytes.get() + read as u64);
+        Ok(read)
+    }
+}
+
+/// Fails where more comes out than is believed.
+struct Limited {
+    inside: Box<dyn Read>,
+    bytes: u64,
+    /// Packed bytes that it came from.
+    packed: Rc<Cell<u64>>,
+}
+
+impl Read for Limited {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inside.read(buffer)?;
+        self.bytes += read as u64;
+        if self.bytes > Limit::of(self.packed.get()) { Err(too_much()) } else { Ok(read) }
+    }
+}
+
+/// The error of an archive that expands without end.
+fn too_much() -> io::Error {
+    let times = Limit::TIMES;
+    let text =
+        format!("unpacks to more than {times} times its size; if it is a log all the same, unpack it first");
+    io::Error::new(io::ErrorKind::FileTooLarge, text)
+}
+
+/// Compares the checksum of what was read to the end with the one that is told.
+struct Checked {
+    inside: Box<dyn Read>,
+    found: Crc,
+    told: u32,
+}
+
+impl Read for Checked {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.inside.read(buffer)?;
+        if read == 0 && !buffer.is_empty() && self.found.sum() != self.told {
+            return Err(io::Error::other("its checksum is another one"));
+        }
+        self.found.update(buffer.get(..read).unwrap_or_default());
+        Ok(read)
+    }
 }
 
 /// Says what it is that is no log.
@@ -111,7 +258,10 @@ pub fn unpacked_name(name: &str) -> &str {
 }
 
 /// The error of an archive, as a remark on the log.
-fn damage(what: &str, error: &io::Error) -> io::Error {
+fn damage(what: &str, error: io::Error) -> io::Error {
+    if error.kind() == io::ErrorKind::FileTooLarge {
+        return error;
+    }
     let text = if error.kind() == io::ErrorKind::UnexpectedEof {
         format!("the {what} archive is cut off; what stands behind is lost")
     } else {
@@ -129,7 +279,7 @@ struct Named {
 impl Read for Named {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         match self.inside.read(buffer) {
-            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(damage(self.what, &error)),
+            Err(error) if error.kind() != io::ErrorKind::Interrupted => Err(damage(self.what, error)),
             read => read,
         }
     }

@@ -18,7 +18,8 @@ fn directory(files: &[(&str, &[u8])]) -> tempfile::TempDir {
 
 /// The labels of what was found in a directory, without its path.
 fn labels(root: &Path, found: &Discovered) -> Vec<String> {
-    let short = |source: &Source| source.path.strip_prefix(root).unwrap_or(&source.path).to_owned();
+    let short =
+        |source: &Source| source.path.strip_prefix(root).unwrap_or(&source.path).display().to_string();
     found.sources.iter().map(|source| slashed(&short(source))).collect()
 }
 
@@ -101,7 +102,7 @@ fn what_cannot_be_used_is_a_problem() {
             ("gone.jsonl", "no such file or directory; check the path"),
             (
                 "d",
-                "no log in this directory (looked for .jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases); name a directory of logs, or the files",
+                "no log in this directory (looked for .jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases, .eval, .zip with these); name a directory of logs, or the files",
             ),
         ],
     );
@@ -213,8 +214,7 @@ fn damaged_archives_give_what_can_be_read() {
 fn other_archives_and_encrypted_files_say_what_they_are() {
     let mut tar = vec![b'x'; 600];
     tar.splice(257..262, *b"ustar");
-    let cases: [(&str, Vec<u8>, &str); 7] = [
-        ("a.gz", b"PK\x03\x04....".to_vec(), "a zip archive; unpack it first"),
+    let cases: [(&str, Vec<u8>, &str); 6] = [
         ("a.jsonl", b"\xfd7zXZ\0...".to_vec(), "compressed with xz"),
         ("a.gz", b"Salted__\0\x01\x02".to_vec(), "encrypted with openssl"),
         ("a.gz", b"\x85\x01\0\xff".to_vec(), "named like an archive"),
@@ -342,4 +342,222 @@ fn files_of_one_log_are_one_source() {
     assert_eq!(alone.ingested.format, Some(Format::OpenaiChat));
     // A file that is named itself is read alone.
     assert!(discover(&[root.path().join("s/a/summary.json")]).sources[0].tree.is_none());
+}
+
+/// A member of an archive to be made: name, method, flags, what is in it.
+type Packed<'a> = (&'a str, u16, u16, &'a [u8]);
+
+const STORED: u16 = 0;
+const DEFLATE: u16 = 8;
+const ZSTD: u16 = 93;
+
+/// Made by hand, since no maker of archives makes those that are wrong.
+fn zip(members: &[Packed<'_>]) -> Vec<u8> {
+    zip_told(members, |size| size)
+}
+
+/// The same with other sizes told of what is in it.
+fn zip_told(members: &[Packed<'_>], told: impl Fn(u32) -> u32) -> Vec<u8> {
+    let (mut archive, mut list) = (Vec::new(), Vec::new());
+    let size = |bytes: &[u8]| u32::try_from(bytes.len()).unwrap();
+    for (name, method, flags, bytes) in members {
+        let packed = match *method {
+            DEFLATE => {
+                let mut encoder =
+                    flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::default());
+                encoder.write_all(bytes).unwrap();
+                encoder.finish().unwrap()
+            }
+            ZSTD => zstd(bytes),
+            _ => bytes.to_vec(),
+        };
+        let mut crc = flate2::Crc::new();
+        crc.update(bytes);
+        let mut about = Vec::new();
+        for short in [20, *flags, *method, 0, 0x21] {
+            about.extend(short.to_le_bytes());
+        }
+        for long in [crc.sum(), size(&packed), told(size(bytes)), size(name.as_bytes())] {
+            about.extend(long.to_le_bytes());
+        }
+        list.extend(b"PK\x01\x02\x14\0");
+        list.extend(&about);
+        list.extend([0; 10]);
+        list.extend(size(&archive).to_le_bytes());
+        list.extend(name.as_bytes());
+        archive.extend(b"PK\x03\x04");
+        archive.extend(about);
+        archive.extend(name.as_bytes());
+        archive.extend(packed);
+    }
+    let count = u16::try_from(members.len()).unwrap().to_le_bytes();
+    let begin = size(&archive);
+    archive.extend(&list);
+    archive.extend(b"PK\x05\x06\0\0\0\0");
+    archive.extend([count, count].concat());
+    for long in [size(&list), begin] {
+        archive.extend(long.to_le_bytes());
+    }
+    archive.extend([0; 2]);
+    archive
+}
+
+/// What was found in a directory, by label, and the problems, both without its path.
+fn named(root: &Path, found: &Discovered) -> (Vec<String>, Vec<(String, String)>) {
+    let prefix = format!("{}/", slashed(&root.display().to_string()));
+    let short = |label: &str| {
+        let label = slashed(label);
+        label.strip_prefix(&prefix).unwrap_or(&label).to_owned()
+    };
+    let labels = found.sources.iter().map(|source| short(&source.label)).collect();
+    (labels, found.problems.iter().map(|(path, cause)| (short(path), cause.clone())).collect())
+}
+
+#[test]
+fn each_log_of_a_zip_archive_is_a_log() {
+    let archive = zip(&[
+        ("notes.txt", STORED, 0, b"text"),
+        ("d/", STORED, 0, b""),
+        ("d/b.jsonl", DEFLATE, 0, LOG),
+        ("a.jsonl", STORED, 0, LOG),
+        ("c.ndjson", ZSTD, 0, LOG),
+        ("e.jsonl.gz", STORED, 0, &gzip(LOG)),
+        ("f.labels.json", STORED, 0, b"{}"),
+        ("README.md", DEFLATE, 0, b"# about"),
+        ("g.md", DEFLATE, 0, b"<!-- Generated by SpecStory, Markdown v2.1.0 -->\n"),
+        ("__MACOSX/._a.jsonl", STORED, 0, b"\0\x05\x16\x07"),
+    ]);
+    let root =
+        directory(&[("x.zip", &archive), ("no.zip", &zip(&[("a.txt", STORED, 0, b"{}")])), ("y", LOG)]);
+    let expected = ["x.zip/a.jsonl", "x.zip/c.ndjson", "x.zip/d/b.jsonl", "x.zip/e.jsonl.gz", "x.zip/g.md"];
+    let at = |name: &str| root.path().join(name);
+    for inputs in [vec![root.path().to_owned()], vec![at("x.zip"), at("x.zip")], vec![at("*.zip")]] {
+        let pattern = inputs.iter().any(|input| input.ends_with("*.zip"));
+        let found = discover(&inputs);
+        let (labels, problems) = named(root.path(), &found);
+        assert_eq!(labels, expected, "{inputs:?}");
+        // An archive without a log is left alone in a directory, but not where it is meant.
+        let causes: Vec<&str> = problems.iter().map(|(path, _)| path.as_str()).collect();
+        assert_eq!(causes, if pattern { vec!["no.zip"] } else { vec![] }, "{inputs:?}");
+        for (source, id) in found.sources.iter().zip(["a", "c", "b", "e"]) {
+            let log = read_log(source).unwrap();
+            assert_eq!(sizes(&log), (vec![2], vec![]), "{id}");
+            assert_eq!(log.ingested.sessions[0].id, id);
+            assert_eq!((log.raw.as_deref(), log.bytes), (Some(LOG), LOG.len() as u64), "{id}");
+            assert_eq!(log.hash, *blake3::hash(LOG).as_bytes(), "{id}");
+        }
+    }
+}
+
+#[test]
+fn files_of_one_log_in_a_zip_archive_are_one_source() {
+    let user = br#"{"type":"user","content":[{"type":"text","text":"go"}]}"#;
+    let summary = br#"{"info":{"id":"g-1","cwd":"/w"},"session_summary":"t","num_messages":1}"#;
+    let archive = zip(&[
+        ("s/a/chat_history.jsonl", DEFLATE, 0, user),
+        ("s/a/summary.json", DEFLATE, 0, summary),
+        ("z.jsonl", DEFLATE, 0, LOG),
+    ]);
+    let root = directory(&[("x.zip", &archive)]);
+    let found = discover(&[root.path().join("x.zip")]);
+    assert_eq!(named(root.path(), &found).0, ["x.zip/s/a/chat_history.jsonl", "x.zip/z.jsonl"]);
+    let log = read_log(&found.sources[0]).unwrap();
+    assert_eq!(log.bytes, (user.len() + summary.len()) as u64);
+    assert_eq!(log.ingested.evidence, "2 files of one log");
+}
+
+#[test]
+fn archives_of_known_make_give_their_logs_only() {
+    let sample =
+        br#"{"id":"s","epoch":1,"input":"go","target":"t","messages":[{"role":"user","content":"go"}]}"#;
+    let start = br#"{"version":2,"eval":{"task":"t"},"plan":{}}"#;
+    let evaluation = zip(&[
+        ("_journal/start.json", ZSTD, 0, start),
+        ("_journal/summaries/1.json", ZSTD, 0, b"[]"),
+        ("samples/s_epoch_1.json", ZSTD, 0, sample),
+        ("summaries.json", DEFLATE, 0, b"[]"),
+        ("header.json", DEFLATE, 0, start),
+    ]);
+    let export = zip(&[
+        ("e/conversations.json", DEFLATE, 0, b"[]"),
+        ("e/user.json", DEFLATE, 0, b"{}"),
+        ("e/message_feedback.json", DEFLATE, 0, b"[]"),
+        ("other/user.json", DEFLATE, 0, b"{}"),
+    ]);
+    let unfinished = zip(&[("_journal/start.json", STORED, 0, start)]);
+    let root = directory(&[("a.eval", &evaluation), ("b.zip", &export), ("c.eval", &unfinished)]);
+    let found = discover(&[root.path().to_owned()]);
+    let (labels, problems) = named(root.path(), &found);
+    assert_eq!(
+        labels,
+        ["a.eval/samples/s_epoch_1.json", "b.zip/e/conversations.json", "b.zip/other/user.json"]
+    );
+    assert_eq!(problems.len(), 1);
+    assert!(problems[0].0 == "c.eval" && problems[0].1.starts_with("no log in this zip archive"));
+    let log = read_log(&found.sources[0]).unwrap();
+    assert_eq!((log.ingested.format, sizes(&log).0), (Some(Format::Inspect), vec![1]));
+}
+
+#[test]
+fn what_cannot_be_read_of_a_zip_archive_is_named() {
+    let archive = zip(&[
+        ("a.jsonl", STORED, 1, LOG),
+        ("b.jsonl", 12, 0, LOG),
+        ("c.jsonl", STORED, 0, LOG),
+        ("d.md", STORED, 1, LOG),
+    ]);
+    let root = directory(&[("x.zip", &archive), ("y.zip", &archive[..archive.len() - 30])]);
+    let (labels, problems) = named(root.path(), &discover(&[root.path().to_owned()]));
+    assert_eq!(labels, ["x.zip/c.jsonl"]);
+    let begins = [
+        ("x.zip/a.jsonl", "encrypted; unpack the archive with its password"),
+        ("x.zip/b.jsonl", "packed in a way that is not read"),
+        ("y.zip", "a zip archive that is damaged or cut off"),
+    ];
+    assert_eq!(problems.len(), begins.len(), "{problems:?}");
+    for ((path, cause), (named, begin)) in problems.iter().zip(begins) {
+        assert!(path == named && cause.starts_with(begin), "{path}: {cause}");
+    }
+}
+
+#[test]
+fn damaged_members_give_what_can_be_read() {
+    let whole = many();
+    for method in [STORED, DEFLATE, ZSTD] {
+        let mut archive = zip(&[("a.jsonl", method, 0, &whole)]);
+        // In the last packed bytes, in front of the list of members.
+        let list = memchr::memmem::rfind(&archive, b"PK\x01\x02").unwrap();
+        archive[list - 40] ^= 4;
+        let log = read_named("x.zip", &archive).unwrap();
+        let (sessions, codes) = sizes(&log);
+        assert!(sessions[0] > 500, "{method}: {sessions:?}");
+        assert_eq!(codes[0], "damaged-archive", "{method}");
+        let text = &log.ingested.diagnostics[0].text;
+        assert!(text.starts_with("the zip archive is damaged ("), "{text}");
+        // Cut or changed anywhere: nothing panics.
+        for at in (0..archive.len()).step_by(archive.len() / 10) {
+            let mut changed = archive.clone();
+            changed[at] ^= 0x55;
+            for bytes in [&archive[..at], &changed] {
+                let root = directory(&[("x.zip", bytes)]);
+                let _ = discover(&[root.path().join("x.zip")]).sources.iter().map(read_log).count();
+            }
+        }
+    }
+}
+
+#[test]
+fn archives_that_expand_without_end_are_refused() {
+    let zeros = vec![0; 100 << 20];
+    let cases = [
+        ("a.gz", gzip(&zeros)),
+        ("a.zst", zstd(&zeros)),
+        ("told.zip", zip(&[("a.jsonl", DEFLATE, 0, &zeros)])),
+        ("untold.zip", zip_told(&[("a.jsonl", DEFLATE, 0, &zeros)], |_| 1_000)),
+        ("twice.zip", zip(&[("a.jsonl.gz", DEFLATE, 0, &gzip(&zeros))])),
+    ];
+    for (name, bytes) in cases {
+        let error = read_named(name, &bytes).unwrap_err().to_string();
+        assert!(error.starts_with("unpacks to more than 250 times its size"), "{name}: {error}");
+    }
 }

@@ -76,6 +76,11 @@ impl<'a> Fields<'a> {
         value(self.first(names)?)
     }
 
+    /// Whether there is no member but these.
+    pub(super) fn only(&self, names: &[&str]) -> bool {
+        self.0.iter().all(|(key, _)| names.contains(&key.as_ref()))
+    }
+
     /// Whether a member is `true`.
     pub(super) fn is_true(&self, name: &str) -> bool {
         self.raw(name) == Some("true")

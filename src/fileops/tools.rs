@@ -14,6 +14,8 @@ use super::{Base, CallEffect, Collector, Confidence, OpKind, ToolKind, inline, p
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Rule {
     Read,
+    /// Moves the window on the file that is open, and shows it.
+    Scroll,
     /// Whole content.
     Write,
     Edit,
@@ -70,6 +72,7 @@ const FILE: &[&str] = &[
     "replacements",
     "operations",
     "args",
+    "include",
 ];
 const FROM: &[&str] =
     &["source", "source_path", "sourcePath", "from", "old_path", "oldPath", "src", "path", "file_path"];
@@ -91,6 +94,9 @@ const CODE: &[&str] = &["code", "script", "command", "input"];
 const CALLS: &[&str] = &["tool_uses", "tool_calls", "calls", "invocations"];
 const NONE: &[&str] = &[];
 
+/// All that a call that moves the window may hold: tools of browsers have the same names.
+const SCROLL: &[&str] = &["line_number", "line", "path", "command"];
+
 /// Arguments that name the directory a command runs in.
 const WORKDIR: &[&str] = &[
     "workdir",
@@ -109,7 +115,9 @@ const TOOLS: &[Tool] = &[
     Tool { names: &["read", "read_file", "readfile", "view", "view_file", "viewfile", "open", "open_file", "openfile",
         "notebookread", "notebook_read", "read_notebook", "view_image", "viewimage", "image_view", "file_read",
         "fileread", "load_file", "cat", "cat_file", "read_text_file", "read_media_file", "read_files",
-        "read_many_files", "readmanyfiles", "read_multiple_files", "read_file_v2"], keys: FILE, rule: Rule::Read },
+        "read_many_files", "readmanyfiles", "read_multiple_files", "read_file_v2", "readmediafile"], keys: FILE, rule: Rule::Read },
+    // SWE-agent: the file is the one that `open` was called with; only some logs say which.
+    Tool { names: &["goto", "scroll_up", "scroll_down"], keys: SCROLL, rule: Rule::Scroll },
     Tool { names: &["write", "write_file", "writefile", "write_to_file", "create", "create_file", "createfile",
         "create_new_file", "new_file", "save_file", "file_write", "filewrite"], keys: FILE, rule: Rule::Write },
     Tool { names: &["edit", "multiedit", "multi_edit", "edit_file", "editfile", "file_edit", "multi_edit_file",
@@ -117,7 +125,7 @@ const TOOLS: &[Tool] = &[
         "strreplace", "strreplacefile", "str_replace_file", "insert", "insert_line", "insert_content",
         "insert_edit_into_file", "replace_string_in_file", "multi_replace_string_in_file", "replace_file_content",
         "multi_replace_file_content", "notebookedit", "notebook_edit", "edit_notebook", "edit_notebook_file",
-        "append_file", "append_to_file", "undo_edit", "edit_file_v2"], keys: FILE, rule: Rule::Edit },
+        "append_file", "append_to_file", "undo_edit", "edit_file_v2", "single_find_and_replace", "find_and_replace"], keys: FILE, rule: Rule::Edit },
     Tool { names: &["delete", "delete_file", "deletefile", "remove_file"], keys: FILE, rule: Rule::Delete },
     Tool { names: &["move_file", "movefile", "rename_file", "renamefile", "move_path", "rename_path"], keys: FROM, rule: Rule::Move },
     Tool { names: &["copy_file", "copyfile", "copy_path"], keys: FROM, rule: Rule::Copy },
@@ -195,6 +203,13 @@ pub(super) fn of_call(name: &str, arguments: &str, base: &Base, depth: u8) -> Ca
                 batch(fields, tool.keys, base, &mut effect, &mut out);
             }
         }
+        Rule::Scroll => match &arguments {
+            Arguments::Object(fields) if fields.only(tool.keys) => {
+                push_all(&OpKind::Read, fields, FILE, base, &mut out);
+            }
+            Arguments::Text("") => {}
+            _ => effect.kind = ToolKind::Other,
+        },
         Rule::Batch | Rule::Search => {}
         Rule::Read | Rule::Write | Rule::Edit | Rule::Delete | Rule::Move | Rule::Copy | Rule::Editor => {
             if let Arguments::Object(fields) = &arguments {
@@ -246,7 +261,8 @@ fn find(name: &str) -> Option<&'static Tool> {
 /// The table's name for a tool that somebody named after what it does (`fs-read-file`, `exec_shell_cmd`). Only names
 /// that say both what is done and to what; of MCP servers none.
 fn usual_name(name: &str) -> Option<&'static str> {
-    if name.starts_with("mcp_") || name.contains("__") {
+    // Nor of connectors, which are written with a line in front: theirs are files of a service.
+    if name.starts_with("mcp_") || name.contains("__") || name.starts_with('_') {
         return None;
     }
     let words: Vec<&str> = name.split(['_', '-', '.', ':', '/']).collect();
@@ -275,7 +291,7 @@ fn usual_name(name: &str) -> Option<&'static str> {
 impl Tool {
     fn kind(&self) -> ToolKind {
         match self.rule {
-            Rule::Read => ToolKind::Read,
+            Rule::Read | Rule::Scroll => ToolKind::Read,
             Rule::Write
             | Rule::Edit
             | Rule::Delete

@@ -6,7 +6,7 @@
 use super::value::Value;
 
 use super::chat;
-use super::formats::Format;
+use super::formats::{Format, READS};
 use super::json::{items, text};
 use super::lines::{Bytes, Record, is_utf16};
 use super::shapes::{self, Shape, TextShape};
@@ -194,7 +194,6 @@ fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
 
 /// Why no format fits: a code and a text that says what to do. `prose` are lines of a text with next to no JSON in it.
 pub(super) fn why_unknown(bytes: Option<&[u8]>, records: &[Record], prose: usize) -> (&'static str, String) {
-    const READS: &str = "`compactor inspect --help` lists the formats that are read";
     let bytes = bytes.unwrap_or(b"{");
     if bytes.trim_ascii().is_empty() {
         return ("empty-file", "the file is empty; nothing to replay".to_owned());

@@ -87,6 +87,9 @@ pub enum Format {
     Canonical,
 }
 
+/// What to do where no format fits: names none of them, so that it is never behind the table.
+pub const READS: &str = "`compactor inspect --help` lists the formats that are read";
+
 impl Format {
     /// Every format, in the order of documentation.
     pub const ALL: [Self; 41] = [

@@ -7,8 +7,9 @@
 use crate::transcript::{Part, Text};
 
 /// Tags whose blocks are split out of a user text, wherever a line begins with one.
-const BLOCKS: [&str; 14] = [
+const BLOCKS: [&str; 15] = [
     "system-reminder",
+    "system_reminder",
     "local-command-caveat",
     "local-command-stdout",
     "local-command-stderr",
@@ -170,6 +171,10 @@ mod tests {
         check(
             "<bash-stdout>a</bash-stdout><bash-stderr></bash-stderr>",
             &[("<bash-stdout>a</bash-stdout>", true), ("<bash-stderr></bash-stderr>", true)],
+        );
+        check(
+            "<system_reminder>\na\n</system_reminder>\nfix",
+            &[("<system_reminder>\na\n</system_reminder>", true), ("fix", false)],
         );
         check("<system-reminder>never closed", &[("<system-reminder>never closed", false)]);
         check(

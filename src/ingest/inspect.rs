@@ -1,4 +1,4 @@
-//! Logs of Inspect evaluations: the JSON document, and the files of samples inside an unpacked `.eval` archive.
+//! Logs of Inspect evaluations: the JSON document, and the files of samples inside an `.eval` archive.
 //!
 //! Each sample is a session. Its `messages` are read; the events tell the same again, and give only the usage of each reply, the
 //! tools and the compactions, of which the log does not say where in the messages they happened. Texts that are moved out as attachments are put back.

@@ -237,11 +237,9 @@ fn acted(action: &str, open_file: Option<&str>) -> Part {
     let name = word(0).unwrap_or_default();
     let (name, path) = match name {
         "open" | "create" => (name, word(1)),
-        "edit" | "insert" | "append" => (name, open_file),
+        "edit" | "insert" | "append" | "goto" | "scroll_up" | "scroll_down" => (name, open_file),
         "str_replace_editor" => (name, word(2)),
-        "goto" | "scroll_up" | "scroll_down" | "search_dir" | "search_file" | "find_file" | "submit" => {
-            (name, None)
-        }
+        "search_dir" | "search_file" | "find_file" | "submit" => (name, None),
         _ => ("bash", None),
     };
     let mut arguments = Map::new();

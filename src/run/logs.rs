@@ -88,7 +88,8 @@ pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> 
 /// Bytes that a source comes to, unpacked.
 fn expected(source: &Source) -> u64 {
     let packed = unpacked_name(&source.label) != source.label;
-    if packed { source.bytes.saturating_mul(PACKED) } else { source.bytes }
+    let bytes = source.told_bytes().unwrap_or(source.bytes);
+    if packed { bytes.saturating_mul(PACKED) } else { bytes }
 }
 
 /// What passed by.

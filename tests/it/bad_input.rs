@@ -34,6 +34,19 @@ fn bad_files_beside_a_good_one() {
 }
 
 #[test]
+fn where_nothing_is_read_the_hint_names_no_formats() {
+    let sandbox = Sandbox::new();
+    sandbox.file("notes.jsonl", "{\"a\":1}\n{\"b\":2}\n");
+    for verb in ["replay", "audit", "show"] {
+        let ran = sandbox.run(&[verb, "notes.jsonl"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{verb}: {ran:?}");
+        let hint = "hint: `compactor inspect --help` lists the formats that are read\n";
+        assert!(ran.stderr.contains("no session could be read"), "{verb}: {}", ran.stderr);
+        assert!(ran.stderr.ends_with(hint), "{verb}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_missing_file_beside_a_good_one() {
     let ran = Sandbox::new().run(&["replay", "absent.jsonl", &good()]);
     assert_eq!(ran.code, 3);

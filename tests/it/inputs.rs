@@ -64,7 +64,15 @@ fn a_damaged_archive_is_named_and_what_is_left_is_read() {
     sandbox.file("zip.gz", b"PK\x03\x04....");
     let ran = sandbox.run(&["replay", "zip.gz", &log()]);
     assert_eq!(ran.code, 3, "{ran:?}");
-    assert!(ran.stderr.contains("zip.gz: a zip archive; unpack it first"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("zip.gz: a zip archive that is damaged or cut off"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_zip_archive_is_read_from_its_file_only() {
+    let ran = Sandbox::new().run_with(&["inspect", "-"], "PK\u{3}\u{4}....");
+    assert_eq!(ran.code, 2, "{ran:?}");
+    let cause = "a zip archive, which cannot be read as a stream; name the file";
+    assert!(ran.stderr.contains(cause), "{}", ran.stderr);
 }
 
 #[test]

@@ -54,6 +54,18 @@ fn actions_that_are_text() {
 }
 
 #[test]
+fn moves_in_the_open_file_carry_its_path() {
+    let text = r#"{"trajectory":[{"action":"goto 120","observation":"[File]","response":"on","thought":"on","state":"{\"open_file\": \"/w/a.py\", \"working_dir\": \"/w\"}"},{"action":"scroll_down","observation":"No file open.","response":"on","thought":"on","state":"{\"open_file\": \"n/a\", \"working_dir\": \"/w\"}"}],"info":{}}"#;
+    let (session, _) = check(
+        text,
+        &["A \"on\" goto#", "T =unknown \"[File]\"", "A \"on\" scroll_down#", "T =unknown \"No file open.\""],
+    );
+    let arguments: Vec<&str> =
+        session.links.iter().map(|link| session.call(link).unwrap().arguments.as_str()).collect();
+    assert_eq!(arguments, [r#"{"path":"/w/a.py","command":"goto 120"}"#, r#"{"command":"scroll_down"}"#]);
+}
+
+#[test]
 fn rows_of_data_sets_and_runs_without_history() {
     let text = r#"{"instance_id":"i-1","model_name":"m","trajectory":[{"role":"system","system_prompt":"be","text":null},{"role":"user","text":"task"},{"role":"ai","text":"look\n```\nls\n```"},{"role":"user","text":"a"}]}
 {"instance_id":"i-2","trajectory":[{"action":"ls","observation":"a","response":"look","thought":"look"}]}
