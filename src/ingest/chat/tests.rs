@@ -91,6 +91,28 @@ fn anthropic_messages() {
 }
 
 #[test]
+fn text_that_a_message_carries_along_is_kept() {
+    let document = r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"BODY"},"title":"Notes","context":"by Ann"}"#;
+    let bare = r#"{"type":"document","source":{"type":"content","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}}"#;
+    let encoded =
+        r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0"}}"#;
+    let hit = r#"{"type":"search_result","source":"https://a.b","title":"Hit","content":[{"type":"text","text":"found"}]}"#;
+    let empty = r#"{"type":"search_result","source":"https://a.b","title":"Hit","content":[]}"#;
+    let log = format!(
+        r#"{{"system":"be","messages":[{{"role":"user","content":[{document},{encoded},{hit},{empty},{{"type":"text","text":"go"}}]}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":[{bare},{hit},{encoded}]}}]}}]}}"#
+    );
+    check(
+        &log,
+        &[
+            r#"S "be""#,
+            r#"U ~"Notes\nby Ann\nBODY" <document> ~"Hit\nhttps://a.b\nfound" <search_result> "go""#,
+            "A f#t",
+            r#"T t=unknown "one\ntwo\nHit\nhttps://a.b\nfound\n[document]""#,
+        ],
+    );
+}
+
+#[test]
 fn calls_given_twice_are_read_once() {
     let text = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"on it"},{"type":"tool_call","tool_call_id":"c1","name":"f","arguments":"{}"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"tool_output","tool_call_id":"c1","output":"x"}]},{"role":"assistant","content":[{"type":"tool_call","tool_call_id":"c2","name":"g","arguments":"{}"}]}],"meta":{}}"#;
     let (_, read) = check(text, &["U \"go\"", "A \"on it\" f#c1", "T c1=unknown \"x\"", "A g#c2"]);

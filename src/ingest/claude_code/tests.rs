@@ -535,6 +535,23 @@ fn copied_and_unknown_records() {
 }
 
 #[test]
+fn documents_of_the_user_are_text_that_he_did_not_type() {
+    let mut first = record("a<- user x");
+    first["message"]["content"] = json!([
+        {"type": "document", "title": "spec", "source": {"type": "text", "media_type": "text/plain", "data": "BODY"}},
+        {"type": "text", "text": "do it"},
+    ]);
+    check_text(
+        &format!(
+            "{first}
+{}",
+            lines(&["b<a say r1 ok"])
+        ),
+        &[r#"U ~"spec\nBODY" "do it""#, r#"A "ok""#],
+    );
+}
+
+#[test]
 fn web_exports_and_streams() {
     let export = json!({"loglines": [record("a<- user go"), record("b<a say r1 x")]}).to_string();
     check_text(&export, &["U \"go\"", "A \"x\""]);
