@@ -2,7 +2,7 @@
 //!
 //! One message a line (or one array of messages) is one session; a line that holds a list of messages is a session of its
 //! own. Both APIs share this reader because files mix their habits; what differs is in the blocks. Tool calls written as
-//! markup inside a text stay text.
+//! markup inside a text stay text; thinking in a tag that a reply opens with is thinking.
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +27,9 @@ use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult
 
 /// Fields that name the conversation a message belongs to.
 const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId", "thread_id"];
+
+/// The tag around what a model thought, where its server leaves that in the text.
+pub(super) const THINKING: &str = "think";
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
 pub(super) static SHAPE: Shape =
@@ -218,6 +221,7 @@ pub(super) fn assistant_parts(mut message: Value) -> Vec<Part> {
         }
     }
     parts.extend(blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown));
+    build::split_thinking(&mut parts, THINKING);
     let refusal = take_text(&mut message, "refusal");
     if !refusal.is_empty() {
         parts.push(Part::Text(Text { text: refusal, injected: false }));

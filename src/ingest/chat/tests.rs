@@ -140,6 +140,26 @@ fn a_new_conversation_id_is_a_new_session() {
 }
 
 #[test]
+fn thinking_is_told_from_text_only_where_a_reply_opens_with_it() {
+    for (content, expected) in [
+        (r#""<think>\nhm\n</think>\n\nso""#, r#"A (hm) "so""#),
+        (
+            r#"[{"type":"text","text":"\n<think>hm</think>"},{"type":"text","text":"<think>x</think>"}]"#,
+            r#"A (hm) "<think>x</think>""#,
+        ),
+        (r#""<think></think>\n\nso""#, r#"A "so""#),
+        (r#""<think>never closed""#, r#"A "<think>never closed""#),
+        (r#""so <think>hm</think>""#, r#"A "so <think>hm</think>""#),
+        (r#""<thinking>hm</thinking>""#, r#"A "<thinking>hm</thinking>""#),
+    ] {
+        let log = format!(
+            r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant","content":{content}}}]}}"#
+        );
+        check(&log, &[r#"U "go""#, expected]);
+    }
+}
+
+#[test]
 fn markup_calls_stay_text() {
     let (session, _) = check(
         r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash><parameter=command>ls</parameter></function>"}]}"#,

@@ -76,6 +76,22 @@ fn calls_as_markup_and_results_as_text() {
 }
 
 #[test]
+fn thinking_as_markup() {
+    let log = array(&[
+        &sent(&["go"]),
+        &reply(
+            "<thinking>\\nI could\\n<list_files>\\n</list_files>\\n</thinking>\\n\\nReading.\\n<read_file>\\n<path>a</path>\\n</read_file>",
+        ),
+        &sent(&["[read_file for 'a'] Result:\\nx"]),
+        &reply("So <thinking>not this</thinking>"),
+    ]);
+    let (session, _) = read_one(&log);
+    let shown = sketch(&session);
+    assert_eq!(shown[1], "A (I could\n<list_files>\n</list_files>) \"Reading.\" read_file#");
+    assert_eq!(shown[4], r#"A "So <thinking>not this</thinking>""#);
+}
+
+#[test]
 fn calls_as_blocks() {
     let log = array(&[
         r#"{"role":"user","content":"go","ts":1700000000000}"#,
