@@ -169,6 +169,21 @@ fn markup_calls_stay_text() {
 }
 
 #[test]
+fn observations_behind_markup_calls_are_no_requests() {
+    let (session, read) = check(
+        r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash>\n<parameter=command>ls</parameter>\n</function>"},{"role":"user","content":"OBSERVATION:\na.rs"},{"role":"assistant","content":"done"}]}"#,
+        &[
+            "U \"go\"",
+            "A \"<function=bash>\\n<parameter=command>ls</parameter>\\n</function>\"",
+            "U ~\"OBSERVATION:\\na.rs\"",
+            "A \"done\"",
+        ],
+    );
+    assert_eq!(session.messages.iter().filter(|message| message.is_user_request()).count(), 1);
+    assert_eq!(read.raw.messages, 4);
+}
+
+#[test]
 fn any_field_may_be_anything() {
     check_odd_values(
         r#"{"role":"user","content":[{"type":"text","text":"see"},{"type":"image_url","image_url":{"url":"data:x"}}],"session_id":"s"}
