@@ -188,6 +188,10 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
     }
     let told = message.get("usage").filter(|_| role == Role::Assistant);
     let usage = told.and_then(|told| out.told(line, usage(told)).flatten());
+    let legacy = message.get("function_call");
+    for call in items(&message, "tool_calls").iter().chain(legacy) {
+        out.arguments(call.get("function").unwrap_or(call).get("arguments"), line);
+    }
     let parts = match role {
         Role::Tool => tool_parts(message),
         Role::Assistant => assistant_parts(message),

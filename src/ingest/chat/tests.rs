@@ -1,4 +1,4 @@
-use crate::ingest::sketch::{check, check_odd_values, codes};
+use crate::ingest::sketch::{check, check_odd_values, codes, read_one};
 use crate::ingest::{Format, ingest};
 use crate::transcript::Usage;
 
@@ -156,6 +156,30 @@ fn thinking_is_told_from_text_only_where_a_reply_opens_with_it() {
             r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant","content":{content}}}]}}"#
         );
         check(&log, &[r#"U "go""#, expected]);
+    }
+}
+
+#[test]
+fn a_field_that_comes_twice_in_arguments_is_noted() {
+    for (arguments, noted) in [
+        (r#""{\"path\": \"a\", \"path\": \"b\"}""#, 1),
+        (r#""{\"in\": [{\"k\": 1, \"k\": 2}]}""#, 1),
+        (r#"{"path":"a","path":"b"}"#, 1),
+        (r#""{\"path\": \"a\", \"in\": {\"path\": \"b\"}}""#, 0),
+        (r#""{\"path\": 1, \"path\"""#, 0),
+        (r#""*** Begin Patch""#, 0),
+    ] {
+        for call in [
+            format!(
+                r#""tool_calls":[{{"id":"c","type":"function","function":{{"name":"f","arguments":{arguments}}}}}]"#
+            ),
+            format!(r#""function_call":{{"name":"f","arguments":{arguments}}}"#),
+        ] {
+            let log =
+                format!(r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant",{call}}}]}}"#);
+            let (_, read) = read_one(&log);
+            assert_eq!(codes(&read), vec!["duplicate-field"; noted], "{log}");
+        }
     }
 }
 
