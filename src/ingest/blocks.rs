@@ -51,6 +51,7 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
         return push_text(text, speaker, found);
     }
     let kind = text(&block, "type").unwrap_or_default().to_owned();
+    let carried = carried_text(&block);
     match kind.as_str() {
         "text" | "input_text" | "output_text" | "" if text(&block, "text").is_some() => {
             push_text(take_text(&mut block, "text"), speaker, found);
@@ -100,6 +101,11 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
         _ if kind.ends_with("_tool_result") && text(&block, "tool_use_id").is_some() => {
             found.push(Part::Result(result(block, unflagged)));
         }
+        // Text that the message carries along: nobody typed it there.
+        "document" | "search_result" if carried.is_some() => {
+            let speaker = if speaker == Speaker::Other { speaker } else { Speaker::User { meta: true } };
+            push_text(carried.unwrap_or_default(), speaker, found);
+        }
         "image" | "image_url" | "input_image" => found.push(Part::Image { bytes: image_bytes(&block) }),
         // A model switch in mid-reply: not content.
         "fallback" => {}
@@ -136,11 +142,13 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
         Value::Array(blocks) => {
             let (mut whole, mut images) = (String::new(), 0);
             for mut block in blocks {
+                let carried = carried_text(&block);
                 let piece = match text(&block, "type") {
                     Some("image" | "image_url" | "input_image") => {
                         images += 1;
                         continue;
                     }
+                    Some("document" | "search_result") if carried.is_some() => carried.unwrap_or_default(),
                     Some("tool_reference") => take_text(&mut block, "tool_name"),
                     _ if text(&block, "text").is_some() => take_text(&mut block, "text"),
                     Some("tool_output")
@@ -168,6 +176,36 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
         mut other if text(&other, "text").is_some() => (take_text(&mut other, "text"), 0),
         other => (other.to_string(), 0),
     }
+}
+
+/// What the model reads of a document or a result of a search, behind its title; `None` where there is no text in it.
+fn carried_text(block: &Value) -> Option<String> {
+    let (heads, body) = match text(block, "type")? {
+        "document" => {
+            let source = block.get("source")?;
+            let key = match text(source, "type")? {
+                "text" => "data",
+                "content" => "content",
+                _ => return None,
+            };
+            (["title", "context"], source.get(key)?)
+        }
+        "search_result" => (["title", "source"], block.get("content")?),
+        _ => return None,
+    };
+    let body = match body {
+        Value::String(body) => body.clone(),
+        Value::Array(blocks) => {
+            let texts: Vec<&str> = blocks.iter().filter_map(|block| text(block, "text")).collect();
+            texts.join("\n")
+        }
+        _ => return None,
+    };
+    if body.is_empty() {
+        return None;
+    }
+    let heads = heads.iter().filter_map(|key| text(block, key)).filter(|head| !head.is_empty());
+    Some(heads.chain([body.as_str()]).collect::<Vec<&str>>().join("\n"))
 }
 
 /// True for a block of encoded bytes: a document, a sound, a file. No model reads them as text.

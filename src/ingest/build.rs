@@ -31,6 +31,19 @@ pub(super) fn injected(said: impl Into<String>) -> Part {
     text(said, true)
 }
 
+/// Makes what a reply thought, where it stands as a closed tag at the very start of its text, a part of its own.
+pub(super) fn split_thinking(parts: &mut Vec<Part>, tag: &str) {
+    let Some(at) = parts.iter().position(|part| !matches!(part, Part::Thinking(_))) else { return };
+    let Some(Part::Text(Text { text, injected: false })) = parts.get(at) else { return };
+    let (open, close) = (format!("<{tag}>"), format!("</{tag}>"));
+    let inside = text.trim_start().strip_prefix(&open);
+    let Some((thought, rest)) = inside.and_then(|inside| inside.split_once(&close)) else { return };
+    let (thought, rest) = (thought.trim().to_owned(), rest.trim_start().to_owned());
+    let after = (!rest.is_empty()).then(|| said(rest));
+    let before = (!thought.is_empty()).then_some(Part::Thinking(thought));
+    drop(parts.splice(at..=at, before.into_iter().chain(after)));
+}
+
 /// A message of injected text in the user's place.
 pub(super) fn injected_message(said: impl Into<String>, line: u32) -> Message {
     message(Role::User, vec![injected(said)], line)

@@ -2,7 +2,7 @@
 //!
 //! One message a line (or one array of messages) is one session; a line that holds a list of messages is a session of its
 //! own. Both APIs share this reader because files mix their habits; what differs is in the blocks. Tool calls written as
-//! markup inside a text stay text.
+//! markup inside a text stay text; thinking in a tag that a reply opens with is thinking.
 
 #[cfg(test)]
 mod tests;
@@ -27,6 +27,9 @@ use crate::transcript::{Message, Outcome, Part, Role, Text, ToolCall, ToolResult
 
 /// Fields that name the conversation a message belongs to.
 const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId", "thread_id"];
+
+/// The tag around what a model thought, where its server leaves that in the text.
+pub(super) const THINKING: &str = "think";
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
 pub(super) static SHAPE: Shape =
@@ -185,6 +188,10 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
     }
     let told = message.get("usage").filter(|_| role == Role::Assistant);
     let usage = told.and_then(|told| out.told(line, usage(told)).flatten());
+    let legacy = message.get("function_call");
+    for call in items(&message, "tool_calls").iter().chain(legacy) {
+        out.arguments(call.get("function").unwrap_or(call).get("arguments"), line);
+    }
     let parts = match role {
         Role::Tool => tool_parts(message),
         Role::Assistant => assistant_parts(message),
@@ -218,6 +225,7 @@ pub(super) fn assistant_parts(mut message: Value) -> Vec<Part> {
         }
     }
     parts.extend(blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown));
+    build::split_thinking(&mut parts, THINKING);
     let refusal = take_text(&mut message, "refusal");
     if !refusal.is_empty() {
         parts.push(Part::Text(Text { text: refusal, injected: false }));

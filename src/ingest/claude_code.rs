@@ -151,6 +151,19 @@ impl Node {
         self.kind != Kind::Chain
     }
 
+    /// True when a record of this kind and body, with the id of this one, is a copy of it.
+    fn says(&self, kind: Kind, body: &Value) -> bool {
+        let of_user = |kind| matches!(kind, Kind::User | Kind::Summary);
+        match kind {
+            Kind::Attachment => self.kind == kind && self.body == *body,
+            Kind::User | Kind::Assistant | Kind::Summary => {
+                let alike = self.kind == kind || of_user(self.kind) && of_user(kind);
+                alike && self.body.get("content") == body.get("content")
+            }
+            Kind::Boundary | Kind::Queued { .. } | Kind::Chain => self.kind == kind,
+        }
+    }
+
     /// Id of the reply an assistant record is a piece of; empty when it has none.
     fn reply(&self) -> &str {
         text(&self.body, "id").unwrap_or_default()
@@ -287,12 +300,18 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     }
 }
 
+/// Where a record is kept: whether among those of sub-agents, and at what index.
+type Place = (bool, usize);
+
 /// Records sorted into those of the main conversations and those of sub-agents.
 #[derive(Debug, Default)]
 struct Forest {
     main: Vec<Node>,
     side: Vec<(Option<String>, Node)>,
-    uuids: FxHashSet<String>,
+    /// First record of each id.
+    uuids: FxHashMap<String, Place>,
+    /// What further records of an id say that say something else.
+    again: FxHashSet<(String, String)>,
     replies: FxHashSet<String>,
     calls: FxHashSet<String>,
     /// Working directory by session.
@@ -321,16 +340,25 @@ impl Forest {
             return;
         }
         let Some(kind) = classify(&fields, line, out) else { return };
-        if fields.uuid.is_empty() {
-            if kind == Kind::Chain {
-                return;
-            }
-        } else if !self.uuids.insert(fields.uuid.clone()) {
-            if kind != Kind::Chain {
+        let body = match kind {
+            Kind::User | Kind::Assistant | Kind::Summary => fields.message,
+            Kind::Attachment => fields.attachment,
+            Kind::Boundary => fields.metadata,
+            Kind::Queued { .. } | Kind::Chain => Value::Null,
+        };
+        let namesake = self.namesake(&fields.uuid);
+        if kind == Kind::Chain && (namesake.is_some() || fields.uuid.is_empty()) {
+            return;
+        }
+        let namesake = namesake.map(|node| (node.parent.clone(), node.says(kind, &body)));
+        if let Some((_, same)) = &namesake {
+            if *same || !self.again.insert((fields.uuid.clone(), format!("{kind:?} {body}"))) {
                 let text = "a record with an id that came before (copied history); the first one is kept";
                 out.note(line, "duplicate-record", Severity::Note, text);
+                return;
             }
-            return;
+            let text = "a record with the id of one before it that says something else; both are kept";
+            out.note(line, "reused-id", Severity::Note, text);
         }
         let mut parent = fields.parent;
         if kind == Kind::Boundary {
@@ -344,6 +372,13 @@ impl Forest {
             }
             _ => Parent::Unsaid,
         };
+        // Of two records with one id and one parent the later was said after the earlier.
+        let parent = match namesake {
+            Some((same, _)) if same == parent && parent != Parent::Unsaid => {
+                Parent::Uuid(fields.uuid.clone())
+            }
+            _ => parent,
+        };
         let cwd = fields.cwd.map(|cwd| match self.cwds.get(&fields.session) {
             Some(same) if **same == *cwd => same.clone(),
             _ => {
@@ -352,12 +387,7 @@ impl Forest {
                 fresh
             }
         });
-        let body = match kind {
-            Kind::User | Kind::Assistant | Kind::Summary => fields.message,
-            Kind::Attachment => fields.attachment,
-            Kind::Boundary => fields.metadata,
-            Kind::Queued { .. } | Kind::Chain => Value::Null,
-        };
+        let id = fields.uuid.clone();
         let node = Node {
             line,
             uuid: fields.uuid,
@@ -382,6 +412,16 @@ impl Forest {
             }
             self.main.push(node);
         }
+        if !id.is_empty() {
+            let kept = if fields.sidechain { self.side.len() } else { self.main.len() };
+            self.uuids.entry(id).or_insert((fields.sidechain, kept - 1));
+        }
+    }
+
+    /// The first record that has this id.
+    fn namesake(&self, uuid: &str) -> Option<&Node> {
+        let (of_agent, at) = *self.uuids.get(uuid)?;
+        if of_agent { self.side.get(at).map(|(_, node)| node) } else { self.main.get(at) }
     }
 
     /// A record of the queue: what the agent gets by it waits for the results that it gets with it, which may be written later.
@@ -484,7 +524,7 @@ fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
 }
 
 /// Turns the records of one conversation, in order, into a draft.
-fn build(draft: Draft, nodes: Vec<Node>, uuids: &FxHashSet<String>, out: &mut Sink) -> Draft {
+fn build(draft: Draft, nodes: Vec<Node>, uuids: &FxHashMap<String, Place>, out: &mut Sink) -> Draft {
     let mut draft = draft;
     // The root of a conversation that still names a parent names one that is not in the file.
     draft.starts_midway = nodes.first().is_some_and(|root| matches!(root.parent, Parent::Uuid(_)));
@@ -507,7 +547,7 @@ struct Builder<'a> {
     /// Message of each record.
     places: FxHashMap<String, usize>,
     /// Ids of all records of the file.
-    uuids: &'a FxHashSet<String>,
+    uuids: &'a FxHashMap<String, Place>,
     /// Recorded compactions with what they say of the records they kept, or why that cannot be read.
     kept: Vec<(usize, Result<Option<Preserved>, String>)>,
 }

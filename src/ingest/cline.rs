@@ -337,8 +337,10 @@ fn usage(told: &Value) -> Result<Option<Usage>, String> {
 
 /// The parts of a reply.
 fn reply(content: Value) -> Vec<Part> {
+    let mut told = blocks::parts(content, Speaker::Other, Outcome::Unknown);
+    build::split_thinking(&mut told, "thinking");
     let mut parts = Vec::new();
-    for part in blocks::parts(content, Speaker::Other, Outcome::Unknown) {
+    for part in told {
         match part {
             Part::Text(text) => markup::push_reply(&text.text, &mut parts),
             other => parts.push(other),

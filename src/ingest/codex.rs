@@ -312,6 +312,7 @@ impl Reader {
             "message" => self.message(payload, line, echoed, out),
             "reasoning" => self.say(reasoning(payload), line),
             "function_call" => {
+                out.arguments(payload.get("arguments"), line);
                 let arguments = argument_text(take(&mut payload, "arguments"));
                 let logged = take_name(&mut payload);
                 let name = full_name(text(&payload, "namespace"), logged);

@@ -230,6 +230,12 @@ fn call(mut block: Value) -> ToolCall {
     }
 }
 
+/// True for an item of a result that the model sees: tools may show the user another text than the model.
+fn is_for_model(item: &Value) -> bool {
+    let audience = item.get("annotations").and_then(|annotations| annotations.get("audience")?.as_array());
+    audience.is_none_or(|audience| audience.iter().any(|one| one.as_str() == Some("assistant")))
+}
+
 fn result(mut block: Value) -> ToolResult {
     let call_id = take_text(&mut block, "id");
     let told = take(&mut block, "toolResult");
@@ -237,7 +243,11 @@ fn result(mut block: Value) -> ToolResult {
     match told {
         Ok(mut value) => {
             let flagged = outcome::flagged(&value);
-            let content = if value.get("content").is_some() { take(&mut value, "content") } else { value };
+            let mut content =
+                if value.get("content").is_some() { take(&mut value, "content") } else { value };
+            if let Some(items) = content.as_array_mut() {
+                items.retain(is_for_model);
+            }
             let (text, images) = blocks::result_text(content);
             let (outcome, exit_code) = flagged.unwrap_or_else(|| outcome::judge(&text, Outcome::Ok));
             ToolResult { call_id, text, outcome, exit_code, images }

@@ -216,6 +216,7 @@ impl Items {
             }
             _ if kind.ends_with("_call") => {
                 out.raw.tool_calls += 1;
+                out.arguments(item.get("arguments"), line);
                 self.call(item, &kind, line);
             }
             _ => {

@@ -4,7 +4,9 @@
 
 use rustc_hash::FxHashMap;
 
+use super::json;
 use super::links::{self, Draft};
+use super::value::Value;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::transcript::{RawCounts, Recorded, Transcript};
 
@@ -108,6 +110,15 @@ impl Sink {
     /// Counts of tokens as the log tells them; where they cannot be ones it is noted, and they are taken as not given.
     pub(super) fn told<T>(&mut self, line: u32, counts: Result<T, String>) -> Option<T> {
         counts.map_err(|text| self.note(line, "bad-tokens", Severity::Note, text)).ok()
+    }
+
+    /// Notes a field that comes twice in the arguments of a call, where the record holds them as JSON text: one that comes twice in
+    /// the record itself was noted when it was parsed.
+    pub(super) fn arguments(&mut self, arguments: Option<&Value>, line: u32) {
+        if arguments.and_then(Value::as_str).is_some_and(json::has_field_twice) {
+            let text = "a field comes twice in the arguments of a call; the last one counts";
+            self.note(line, "duplicate-field", Severity::Note, text);
+        }
     }
 
     /// The log does not tell which messages a recorded compaction kept: what its summary had to hold cannot be known then, so it

@@ -154,6 +154,9 @@ fn displayed(shown: &str, id: String, line: u32, out: &mut Sink) {
             _ if text == "None" => Vec::new(),
             _ => vec![build::said(text)],
         };
+        if role == Role::Assistant {
+            build::split_thinking(&mut parts, chat::THINKING);
+        }
         if calls {
             parts.push(build::call("", "", Value::Null));
             let text = "the text shows results but not the calls; one without name stands for each";

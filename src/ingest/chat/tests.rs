@@ -1,4 +1,4 @@
-use crate::ingest::sketch::{check, check_odd_values, codes};
+use crate::ingest::sketch::{check, check_odd_values, codes, read_one};
 use crate::ingest::{Format, ingest};
 use crate::transcript::Usage;
 
@@ -91,6 +91,28 @@ fn anthropic_messages() {
 }
 
 #[test]
+fn text_that_a_message_carries_along_is_kept() {
+    let document = r#"{"type":"document","source":{"type":"text","media_type":"text/plain","data":"BODY"},"title":"Notes","context":"by Ann"}"#;
+    let bare = r#"{"type":"document","source":{"type":"content","content":[{"type":"text","text":"one"},{"type":"text","text":"two"}]}}"#;
+    let encoded =
+        r#"{"type":"document","source":{"type":"base64","media_type":"application/pdf","data":"JVBERi0"}}"#;
+    let hit = r#"{"type":"search_result","source":"https://a.b","title":"Hit","content":[{"type":"text","text":"found"}]}"#;
+    let empty = r#"{"type":"search_result","source":"https://a.b","title":"Hit","content":[]}"#;
+    let log = format!(
+        r#"{{"system":"be","messages":[{{"role":"user","content":[{document},{encoded},{hit},{empty},{{"type":"text","text":"go"}}]}},{{"role":"assistant","content":[{{"type":"tool_use","id":"t","name":"f","input":{{}}}}]}},{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t","content":[{bare},{hit},{encoded}]}}]}}]}}"#
+    );
+    check(
+        &log,
+        &[
+            r#"S "be""#,
+            r#"U ~"Notes\nby Ann\nBODY" <document> ~"Hit\nhttps://a.b\nfound" <search_result> "go""#,
+            "A f#t",
+            r#"T t=unknown "one\ntwo\nHit\nhttps://a.b\nfound\n[document]""#,
+        ],
+    );
+}
+
+#[test]
 fn calls_given_twice_are_read_once() {
     let text = r#"{"messages":[{"role":"user","content":[{"type":"text","text":"go"}]},{"role":"assistant","content":[{"type":"text","text":"on it"},{"type":"tool_call","tool_call_id":"c1","name":"f","arguments":"{}"}],"tool_calls":[{"id":"c1","type":"function","function":{"name":"f","arguments":"{}"}}]},{"role":"tool","tool_call_id":"c1","content":[{"type":"tool_output","tool_call_id":"c1","output":"x"}]},{"role":"assistant","content":[{"type":"tool_call","tool_call_id":"c2","name":"g","arguments":"{}"}]}],"meta":{}}"#;
     let (_, read) = check(text, &["U \"go\"", "A \"on it\" f#c1", "T c1=unknown \"x\"", "A g#c2"]);
@@ -118,12 +140,71 @@ fn a_new_conversation_id_is_a_new_session() {
 }
 
 #[test]
+fn thinking_is_told_from_text_only_where_a_reply_opens_with_it() {
+    for (content, expected) in [
+        (r#""<think>\nhm\n</think>\n\nso""#, r#"A (hm) "so""#),
+        (
+            r#"[{"type":"text","text":"\n<think>hm</think>"},{"type":"text","text":"<think>x</think>"}]"#,
+            r#"A (hm) "<think>x</think>""#,
+        ),
+        (r#""<think></think>\n\nso""#, r#"A "so""#),
+        (r#""<think>never closed""#, r#"A "<think>never closed""#),
+        (r#""so <think>hm</think>""#, r#"A "so <think>hm</think>""#),
+        (r#""<thinking>hm</thinking>""#, r#"A "<thinking>hm</thinking>""#),
+    ] {
+        let log = format!(
+            r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant","content":{content}}}]}}"#
+        );
+        check(&log, &[r#"U "go""#, expected]);
+    }
+}
+
+#[test]
+fn a_field_that_comes_twice_in_arguments_is_noted() {
+    for (arguments, noted) in [
+        (r#""{\"path\": \"a\", \"path\": \"b\"}""#, 1),
+        (r#""{\"in\": [{\"k\": 1, \"k\": 2}]}""#, 1),
+        (r#"{"path":"a","path":"b"}"#, 1),
+        (r#""{\"path\": \"a\", \"in\": {\"path\": \"b\"}}""#, 0),
+        (r#""{\"path\": 1, \"path\"""#, 0),
+        (r#""*** Begin Patch""#, 0),
+    ] {
+        for call in [
+            format!(
+                r#""tool_calls":[{{"id":"c","type":"function","function":{{"name":"f","arguments":{arguments}}}}}]"#
+            ),
+            format!(r#""function_call":{{"name":"f","arguments":{arguments}}}"#),
+        ] {
+            let log =
+                format!(r#"{{"messages":[{{"role":"user","content":"go"}},{{"role":"assistant",{call}}}]}}"#);
+            let (_, read) = read_one(&log);
+            assert_eq!(codes(&read), vec!["duplicate-field"; noted], "{log}");
+        }
+    }
+}
+
+#[test]
 fn markup_calls_stay_text() {
     let (session, _) = check(
         r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash><parameter=command>ls</parameter></function>"}]}"#,
         &["U \"go\"", "A \"<function=bash><parameter=command>ls</parameter></function>\""],
     );
     assert!(session.links.is_empty());
+}
+
+#[test]
+fn observations_behind_markup_calls_are_no_requests() {
+    let (session, read) = check(
+        r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash>\n<parameter=command>ls</parameter>\n</function>"},{"role":"user","content":"OBSERVATION:\na.rs"},{"role":"assistant","content":"done"}]}"#,
+        &[
+            "U \"go\"",
+            "A \"<function=bash>\\n<parameter=command>ls</parameter>\\n</function>\"",
+            "U ~\"OBSERVATION:\\na.rs\"",
+            "A \"done\"",
+        ],
+    );
+    assert_eq!(session.messages.iter().filter(|message| message.is_user_request()).count(), 1);
+    assert_eq!(read.raw.messages, 4);
 }
 
 #[test]

@@ -6,8 +6,9 @@
 use std::ops::Range;
 
 use crate::ingest::value::Value;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
+use super::Place;
 use crate::ingest::json::brief;
 
 /// Ids of kept records, in order; at least one.
@@ -69,10 +70,10 @@ impl Preserved {
     pub(super) fn range(
         &self,
         places: &FxHashMap<String, usize>,
-        known: &FxHashSet<String>,
+        known: &FxHashMap<String, Place>,
         end: usize,
     ) -> Result<Range<usize>, String> {
-        if let Some(unknown) = self.ids.iter().find(|id| !known.contains(*id)) {
+        if let Some(unknown) = self.ids.iter().find(|id| !known.contains_key(*id)) {
             return Err(format!("kept record {unknown:?} is not in the file"));
         }
         let placed = || self.ids.iter().filter_map(|id| places.get(id).copied()).filter(|place| *place < end);

@@ -530,8 +530,42 @@ fn client_made_replies_carry_no_usage_and_no_model() {
 #[test]
 fn copied_and_unknown_records() {
     let (_, read) =
-        check(&["a<- user go", "a<- user other", "b<a widget", "c<b say r1 x"], &["U \"go\"", "A \"x\""]);
+        check(&["a<- user go", "a<- user go", "b<a widget", "c<b say r1 x"], &["U \"go\"", "A \"x\""]);
     assert_eq!(codes(&read), ["duplicate-record", "unknown-record"]);
+}
+
+#[test]
+fn records_of_one_id_that_say_different_things_are_all_kept() {
+    let (_, read) = check(
+        &["a<- user go", "a<- user other", "a<- user go", "a<- user other", "b<a say r1 x"],
+        &["U \"go\"", "U \"other\"", "A \"x\""],
+    );
+    assert_eq!(codes(&read), ["reused-id", "duplicate-record"]);
+    // The id of a record that came much earlier.
+    let (_, read) = check(
+        &["a<- user go", "b<a say r1 x", "a<b user more", "c<a say r2 y", "b<c user last"],
+        &["U \"go\"", "A \"x\"", "U \"more\"", "A \"y\"", "U \"last\""],
+    );
+    assert_eq!(codes(&read), ["reused-id"]);
+    // A record that is only a link does not take the id from one that says something.
+    check(&["a<- user go", "b<a progress", "b<a say r1 x", "b<a progress"], &["U \"go\"", "A \"x\""]);
+}
+
+#[test]
+fn documents_of_the_user_are_text_that_he_did_not_type() {
+    let mut first = record("a<- user x");
+    first["message"]["content"] = json!([
+        {"type": "document", "title": "spec", "source": {"type": "text", "media_type": "text/plain", "data": "BODY"}},
+        {"type": "text", "text": "do it"},
+    ]);
+    check_text(
+        &format!(
+            "{first}
+{}",
+            lines(&["b<a say r1 ok"])
+        ),
+        &[r#"U ~"spec\nBODY" "do it""#, r#"A "ok""#],
+    );
 }
 
 #[test]

@@ -72,8 +72,9 @@ fn leaves_in_order(leaves: &FxHashMap<usize, usize>) -> Vec<(usize, usize)> {
 
 /// The parent of every record, as an index, `None` for the root of a conversation; and which were only assumed.
 fn resolve(nodes: &[Node]) -> (Vec<Option<usize>>, Vec<bool>) {
-    let by_uuid: FxHashMap<&str, usize> =
-        nodes.iter().enumerate().map(|(index, node)| (node.uuid.as_str(), index)).collect();
+    // Where several records have one id, the latest one before a record is its parent, else the first one.
+    let mut by_uuid: FxHashMap<&str, usize> =
+        nodes.iter().enumerate().rev().map(|(index, node)| (node.uuid.as_str(), index)).collect();
     // Replies cannot begin a conversation: where they claim to, the session does not tie its records together.
     let claims = |node: &&Node| node.kind == Kind::Assistant && node.parent == Parent::Nobody;
     let untied: FxHashSet<&str> = nodes.iter().filter(claims).map(|node| node.session.as_str()).collect();
@@ -96,6 +97,7 @@ fn resolve(nodes: &[Node]) -> (Vec<Option<usize>>, Vec<bool>) {
         parents.push(named.or(if is_root { None } else { before }));
         assumed.push(named.is_none());
         last_of.insert(node.session.as_str(), index);
+        by_uuid.insert(node.uuid.as_str(), index);
     }
     (parents, assumed)
 }

@@ -110,14 +110,33 @@ struct Found {
     end: usize,
 }
 
-/// The first call: a tag of a tool that begins a line.
+/// The tool whose tag opens at this `<`.
+fn tool_at(text: &str) -> Option<&'static str> {
+    let inner = text.strip_prefix('<')?;
+    TOOLS.iter().copied().find(|tool| inner.strip_prefix(*tool).is_some_and(|rest| rest.starts_with('>')))
+}
+
+/// True where a tag inside a line, with `before` in front of it, is a call all the same: the last tag of a tool in the text,
+/// closed, with arguments in it, and not quoted.
+fn is_call_in_line(before: &str, tag: &str, name: &str) -> bool {
+    let inside = tag.get(1..).unwrap_or_default();
+    let is_last =
+        !memchr::memchr_iter(b'<', inside.as_bytes()).any(|at| inside.get(at..).and_then(tool_at).is_some());
+    let body = inside.get(name.len() + 1..).and_then(|body| body.split_once(&format!("</{name}>")));
+    is_last
+        && !before.ends_with(['`', '"', '\''])
+        && body.is_some_and(|(body, _)| !arguments(body).is_empty())
+}
+
+/// The first call: a tag of a tool that begins a line, or the last one, wherever it is.
 fn next_call(text: &str) -> Option<Found> {
     for start in memchr::memchr_iter(b'<', text.as_bytes()) {
         let begins_line = text.get(..start).is_some_and(|before| before.is_empty() || before.ends_with('\n'));
-        let inner = text.get(start + 1..)?;
-        let tool =
-            TOOLS.iter().find(|tool| inner.strip_prefix(**tool).is_some_and(|rest| rest.starts_with('>')));
-        let Some(name) = tool.filter(|_| begins_line) else { continue };
+        let (before, tag) = text.split_at_checked(start)?;
+        let Some(name) = tool_at(tag) else { continue };
+        if !begins_line && !is_call_in_line(before, tag, name) {
+            continue;
+        }
         let body = start + name.len() + 2;
         let closing = format!("</{name}>");
         let inside = text.get(body..)?;

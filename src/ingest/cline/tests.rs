@@ -1,7 +1,7 @@
 //! Histories and messages of the interface written by hand.
 
 use super::super::sketch::{check, check_odd_values, codes, read_one, read_trees, sketch};
-use crate::transcript::{Outcome, Usage};
+use crate::transcript::{Outcome, Part, Usage};
 
 const ENVIRONMENT: &str =
     "<environment_details>\\n# Current Working Directory (/w/app) Files\\na.rs\\n</environment_details>";
@@ -73,6 +73,51 @@ fn calls_as_markup_and_results_as_text() {
     assert!(session.messages.iter().all(|message| message.cwd.as_deref() == Some("/w/app")));
     assert_eq!((read.raw.messages, read.raw.tool_calls), (9, 0));
     assert_eq!(codes(&read), Vec::<&str>::new());
+}
+
+#[test]
+fn thinking_as_markup() {
+    let log = array(&[
+        &sent(&["go"]),
+        &reply(
+            "<thinking>\\nI could\\n<list_files>\\n</list_files>\\n</thinking>\\n\\nReading.\\n<read_file>\\n<path>a</path>\\n</read_file>",
+        ),
+        &sent(&["[read_file for 'a'] Result:\\nx"]),
+        &reply("So <thinking>not this</thinking>"),
+    ]);
+    let (session, _) = read_one(&log);
+    let shown = sketch(&session);
+    assert_eq!(shown[1], "A (I could\n<list_files>\n</list_files>) \"Reading.\" read_file#");
+    assert_eq!(shown[4], r#"A "So <thinking>not this</thinking>""#);
+}
+
+#[test]
+fn a_call_inside_a_line_is_one_where_it_is_the_last_tag() {
+    let call = "<read_file>\\n<path>src/a.rs</path>\\n</read_file>";
+    for (text, calls) in [
+        (format!("ok {call}"), 1),
+        (format!("ok {call} then"), 1),
+        (format!("I use <read_file> now:\\n{call}"), 1),
+        (format!("first {call} then\\n{call}"), 1),
+        (format!("{call} and {call}"), 2),
+        (format!("as in `{call}`"), 0),
+        ("say <read_file>x</read_file>".to_owned(), 0),
+        ("ok <read_file>\\n<path>src/a.rs</path>".to_owned(), 0),
+    ] {
+        let log = array(&[&sent(&["go"]), &reply(&text), &sent(&["more"])]);
+        let (session, _) = read_one(&log);
+        let reply = &session.messages[1];
+        let found = reply.parts.iter().filter(|part| matches!(part, Part::Call(_))).count();
+        assert_eq!(found, calls, "{text}: {reply:?}");
+    }
+    let log = array(&[
+        &sent(&["go"]),
+        &reply(&format!("ok {call}")),
+        &sent(&["[read_file for 'src/a.rs'] Result:\\nx"]),
+    ]);
+    let (session, _) = read_one(&log);
+    assert_eq!(sketch(&session)[1..3], [r#"A "ok" read_file#"#, r#"T =ok "x""#]);
+    assert_eq!(session.call(&session.links[0]).unwrap().arguments, r#"{"path":"src/a.rs"}"#);
 }
 
 #[test]

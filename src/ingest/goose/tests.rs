@@ -39,6 +39,30 @@ fn newer_results_hold_a_flag() {
 }
 
 #[test]
+fn of_a_result_only_what_the_model_sees_is_text() {
+    let item = |text: &str, annotations: &str| format!(r#"{{"type":"text","text":"{text}"{annotations}}}"#);
+    let items = [
+        item("all lines", r#","annotations":{"audience":["assistant"]}"#),
+        item("a few", r#","annotations":{"audience":["user"],"priority":0.0}"#),
+        item("for both", r#","annotations":{"audience":["user","assistant"]}"#),
+        item("unsaid", r#","annotations":{"audience":null}"#),
+        r#"{"type":"image","data":"AA","mimeType":"image/png","annotations":{"audience":["user"]}}"#
+            .to_owned(),
+    ]
+    .join(",");
+    let result = |value: &str| {
+        format!(
+            r#"{{"role":"user","created":1,"content":[{{"type":"toolResponse","id":"a","toolResult":{{"status":"success","value":{value}}}}}]}}"#
+        )
+    };
+    for value in [format!("[{items}]"), format!(r#"{{"content":[{items}],"isError":false}}"#)] {
+        let (session, _) = read_one(&[CALLS, &result(&value)].join("\n"));
+        let result = session.result(&session.links[0]).unwrap();
+        assert_eq!((result.text.as_str(), result.images), ("all lines\nfor both\nunsaid", 0));
+    }
+}
+
+#[test]
 fn compactions_hide_what_was_said() {
     let gone = r#","metadata":{"userVisible":true,"agentVisible":false}"#;
     let added = r#","metadata":{"userVisible":false,"agentVisible":true}"#;

@@ -38,6 +38,14 @@ fn turns_in_the_words_of_chat() {
 }
 
 #[test]
+fn thinking_at_the_start_of_a_reply() {
+    check(
+        r#"{"conversations":[{"from":"human","value":"<think>a</think>b"},{"from":"gpt","value":"<think>\nhm\n</think>\n\nso"}]}"#,
+        &["U \"<think>a</think>b\"", "A (hm) \"so\""],
+    );
+}
+
+#[test]
 fn any_field_may_be_anything() {
     check_odd_values(SET);
 }

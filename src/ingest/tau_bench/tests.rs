@@ -40,6 +40,14 @@ fn conversations_as_text() {
 }
 
 #[test]
+fn thinking_at_the_start_of_a_reply() {
+    let shown = r#"{"messages_display":"user: hi\nassistant: <think>who\nis it</think>\nHello.\nuser: <think>me</think>"}"#;
+    check(shown, &["U \"hi\"", "A (who\nis it) \"Hello.\"", "U \"<think>me</think>\""]);
+    let run = RESULT.replacen(r#""content":null"#, r#""content":"<think>f it</think>""#, 1);
+    check(&run, &["S \"policy\"", "U \"hi\"", "A (f it) f#c1", "T c1=unknown \"x\""]);
+}
+
+#[test]
 fn any_field_may_be_anything() {
     check_odd_values(RESULT);
     check_odd_values(SIMULATIONS);
