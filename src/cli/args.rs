@@ -448,8 +448,29 @@ pub struct InspectArgs {
     pub strict: bool,
 
     /// What to print
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub format: Output,
+    #[arg(short, long, value_enum, default_value_t = InspectOutput::Table)]
+    pub format: InspectOutput,
+}
+
+/// Names of [`Format`] for what logs hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InspectOutput {
+    /// For people
+    Table,
+    /// A row per file; with --discover per place
+    Csv,
+    /// One document: report, tokenizer, files, formats; with --discover report and places
+    Json,
+}
+
+impl From<InspectOutput> for Format {
+    fn from(output: InspectOutput) -> Self {
+        match output {
+            InspectOutput::Table => Self::Table,
+            InspectOutput::Csv => Self::Csv,
+            InspectOutput::Json => Self::Json,
+        }
+    }
 }
 
 const AUDIT_ABOUT: &str = "\
