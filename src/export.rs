@@ -9,6 +9,7 @@ pub mod anthropic;
 pub mod canonical;
 mod dialogue;
 mod logged;
+mod names;
 pub mod openai;
 mod report;
 pub mod same;
@@ -29,6 +30,7 @@ use crate::strategy::Strategy;
 use crate::summarize::{FileLists, Summarizer};
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Role, Transcript};
+pub use names::{OutputName, output_names};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -296,10 +298,11 @@ struct Done<'a> {
     report: CompactReport,
 }
 
-/// Compacts the sessions of a log and writes them. `label` is its path; `bytes` what stands in it.
+/// Compacts the sessions of a log and writes them. `label` is its path, `name` what its files are called; `bytes` what stands in it.
 pub fn write_compacted(
     bytes: &[u8],
     label: &str,
+    name: &OutputName,
     ingested: &Ingested,
     settings: &CompactSettings,
     summarizer: &dyn Summarizer,
@@ -316,7 +319,8 @@ pub fn write_compacted(
     }
     let mut done = Vec::new();
     for (at, transcript) in &picked {
-        let base = if picked.len() == 1 { stem(label) } else { format!("{}-{}", stem(label), at + 1) };
+        let stem = &name.stem;
+        let base = if picked.len() == 1 { stem.clone() } else { format!("{stem}-{}", at + 1) };
         let format = ingested.format.map_or("", Format::name);
         let work = || session(transcript, label, format, settings, summarizer);
         match catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Unchanged::Internal)) {
@@ -327,7 +331,7 @@ pub fn write_compacted(
         }
     }
     if settings.to == Target::Same {
-        let name = file_name(label);
+        let name = name.file();
         match same::append(bytes, label, ingested, &additions(&done)) {
             Ok((bytes, refused)) => {
                 let mut reports = Vec::new();

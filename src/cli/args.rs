@@ -88,7 +88,8 @@ Examples:
 
 The log is compacted as its agent would have been at the window, and once more at its end; a session that never fills the \
 window is compacted once. --to same appends a record of the compaction to a copy of the log, in its own format (Claude \
-Code, Codex, pi, canonical). Beside each file NAME.report.json says what left and what the form cannot hold.";
+Code, Codex, pi, canonical). Beside each file NAME.report.json says what left and what the form cannot hold. Logs of one name get the \
+names of their directories in front: DIR-NAME.";
 
 /// Arguments of `compact`.
 #[derive(Debug, Args)]
@@ -177,7 +178,8 @@ Examples:
   compactor convert ~/.claude/projects --out canonical
 
 One line per session, message and recorded compaction, with everything this program knows of a log; it reads back as the \
-same sessions. One log goes to stdout, several go to a directory, each as NAME.canonical.jsonl.";
+same sessions. One log goes to stdout, several go to a directory, each as NAME.canonical.jsonl. Logs of one name get the names of \
+their directories in front: DIR-NAME.canonical.jsonl.";
 
 /// Arguments of `convert`.
 #[derive(Debug, Args)]
@@ -447,8 +449,29 @@ pub struct InspectArgs {
     pub strict: bool,
 
     /// What to print
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub format: Output,
+    #[arg(short, long, value_enum, default_value_t = InspectOutput::Table)]
+    pub format: InspectOutput,
+}
+
+/// Names of [`Format`] for what logs hold.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum InspectOutput {
+    /// For people
+    Table,
+    /// A row per file; with --discover per place
+    Csv,
+    /// One document: report, tokenizer, files, formats; with --discover report and places
+    Json,
+}
+
+impl From<InspectOutput> for Format {
+    fn from(output: InspectOutput) -> Self {
+        match output {
+            InspectOutput::Table => Self::Table,
+            InspectOutput::Csv => Self::Csv,
+            InspectOutput::Json => Self::Json,
+        }
+    }
 }
 
 const AUDIT_ABOUT: &str = "\

@@ -6,7 +6,7 @@ use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
 use crate::discover::Log;
-use crate::export::{CompactSettings, Target, write_compacted};
+use crate::export::{CompactSettings, Target, output_names, write_compacted};
 use crate::models::assumed;
 use crate::report::Look;
 use crate::report::compacted::{json, table};
@@ -26,7 +26,8 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut reports: Vec<CompactReport> = Vec::new();
     let (mut unwanted, mut looked) = (0, 0);
     let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
-    for source in &found.sources {
+    let labels: Vec<&str> = found.sources.iter().map(|source| source.label.as_str()).collect();
+    for (source, name) in found.sources.iter().zip(output_names(&labels)) {
         let Some(Log { ingested, raw, .. }) = ledger.read(source, ui) else { continue };
         if raw.is_none() && settings.to == Target::Same {
             let cause =
@@ -37,6 +38,7 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
         let written = write_compacted(
             raw.as_deref().unwrap_or_default(),
             &source.label,
+            &name,
             &ingested,
             &settings,
             &Extractive,

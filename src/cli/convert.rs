@@ -6,7 +6,7 @@ use super::ui::Ui;
 use super::write::Ledger;
 use crate::discover::{Discovered, Log};
 use crate::export::canonical::document;
-use crate::export::stem;
+use crate::export::output_names;
 use crate::report::text::{count, escape_json};
 use crate::results::files::make_directory;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,8 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
     let found = args.list.find(&args.paths);
     let goal = Goal::of(args, &found)?;
     let mut ledger = Ledger::new(&found, ui);
-    for source in &found.sources {
+    let labels: Vec<&str> = found.sources.iter().map(|source| source.label.as_str()).collect();
+    for (source, name) in found.sources.iter().zip(output_names(&labels)) {
         let Some(Log { ingested, .. }) = ledger.read(source, ui) else { continue };
         // Escaped, for a terminal may read along; the document stays the same.
         let text = escape_json(&document(&ingested.sessions));
@@ -27,7 +28,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
                 continue;
             }
             Goal::File(path) => path.clone(),
-            Goal::Directory(dir) => dir.join(format!("{}.canonical.jsonl", stem(&source.label))),
+            Goal::Directory(dir) => dir.join(format!("{}.canonical.jsonl", name.stem)),
         };
         if ledger.write(&[(path.as_path(), text.as_bytes())], &source.label, args.force, ui) {
             ledger.done += ingested.sessions.len();

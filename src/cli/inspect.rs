@@ -1,6 +1,6 @@
 //! `compactor inspect`: what logs hold.
 
-use super::args::{InspectArgs, Output};
+use super::args::{InspectArgs, InspectOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::with_progress;
@@ -63,7 +63,7 @@ fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
             newest: home.newest.and_then(minute).unwrap_or_default(),
         })
         .collect();
-    if places.is_empty() && args.format == Output::Table {
+    if places.is_empty() && args.format == InspectOutput::Table {
         let hint = "name a directory of logs: compactor inspect DIR";
         return Err(Failure::new("no agent keeps logs in its usual place here", hint));
     }

@@ -37,7 +37,14 @@ fn settings(strategy: Strategy, to: Target) -> CompactSettings {
 /// Compacts a log, and checks what is written by the rules of its form.
 fn check_written(label: &str, bytes: &[u8], strategy: Strategy, to: Target) -> Written {
     let ingested = ingest(bytes, label);
-    let written = write_compacted(bytes, label, &ingested, &settings(strategy, to), &Extractive);
+    let written = write_compacted(
+        bytes,
+        label,
+        &OutputName::of(label),
+        &ingested,
+        &settings(strategy, to),
+        &Extractive,
+    );
     for output in &written.outputs {
         let at = format!("{label}: {strategy}: {}", output.name);
         let text = std::str::from_utf8(&output.bytes).expect("UTF-8");

@@ -7,7 +7,7 @@ use crate::logs::{
 use compactor::context::{Context, Entry};
 use compactor::export::anthropic::check_anthropic;
 use compactor::export::openai::check_openai;
-use compactor::export::{CompactSettings, Target, Written, write_compacted};
+use compactor::export::{CompactSettings, OutputName, Target, Written, write_compacted};
 use compactor::facts::FactSet;
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
@@ -35,7 +35,9 @@ fn write(log: &str, strategy: Strategy, to: Target, summarizer: &dyn Summarizer)
         to,
         session: None,
     };
-    write_compacted(log.as_bytes(), "log.jsonl", &ingest(log.as_bytes(), "log.jsonl"), &settings, summarizer)
+    let name = OutputName::of("log.jsonl");
+    let ingested = ingest(log.as_bytes(), "log.jsonl");
+    write_compacted(log.as_bytes(), "log.jsonl", &name, &ingested, &settings, summarizer)
 }
 
 /// What a session is written as, and the report of it.

@@ -112,16 +112,52 @@ fn several_logs_go_to_a_directory() {
 }
 
 #[test]
+fn logs_of_one_name_are_written_under_names_of_their_directories() {
+    let sandbox = Sandbox::new();
+    sandbox.file("state/aaa/events.jsonl", bytes(PI));
+    sandbox.file("state/bbb/events.jsonl", bytes(CODEX));
+    sandbox.file("state/bbb/other.jsonl", bytes(CLAUDE));
+    let ran = sandbox.run(&["convert", "state", "--out", "out"]);
+    check_ran(&ran, 0, &["aaa-events.canonical.jsonl: 1 session of state/aaa/events.jsonl"]);
+    assert_eq!(
+        names(&sandbox, "out"),
+        ["aaa-events.canonical.jsonl", "bbb-events.canonical.jsonl", "other.canonical.jsonl"]
+    );
+    let ran = sandbox.run(&["compact", "state", "--out", "same", "--window", "8k"]);
+    check_ran(&ran, 0, &[]);
+    let reports = ["aaa-events.report.json", "bbb-events.report.json", "other.report.json"];
+    assert_eq!(
+        names(&sandbox, "same"),
+        ["aaa-events.jsonl", reports[0], "bbb-events.jsonl", reports[1], "other.jsonl", reports[2]]
+    );
+    for (name, of) in [("aaa-events", "aaa/events"), ("bbb-events", "bbb/events"), ("other", "bbb/other")] {
+        let report = json(&sandbox, &format!("same/{name}.report.json"));
+        assert_eq!(report["source"], format!("state/{of}.jsonl"));
+        assert_eq!(report["output"], format!("{name}.jsonl"));
+        let log = std::fs::read(sandbox.path(&format!("state/{of}.jsonl"))).expect("a log");
+        assert!(
+            std::fs::read(sandbox.path(&format!("same/{name}.jsonl"))).expect("a copy").starts_with(&log)
+        );
+    }
+    check_ran(&sandbox.run(&["compact", "state", "--out", "chat", "--to", "openai"]), 0, &[]);
+    let written = names(&sandbox, "chat");
+    assert_eq!(written.len(), 6, "{written:?}");
+    let report = json(&sandbox, "chat/bbb-events.openai.report.json");
+    assert_eq!(
+        (&report["source"], &report["output"]),
+        (&"state/bbb/events.jsonl".into(), &"bbb-events.openai.json".into())
+    );
+}
+
+#[test]
 fn what_cannot_be_converted_is_named() {
     let sandbox = Sandbox::new();
     sandbox.file("a/x.jsonl", bytes(PI));
     sandbox.file("b/x.jsonl", bytes(CLAUDE));
     sandbox.file("empty.jsonl", "");
     let ran = sandbox.run(&["convert", "a", "b", "empty.jsonl", "gone.jsonl", "--out", "out"]);
-    let says = ["x.canonical.jsonl was written for a/x.jsonl already", "different directories"];
-    check_ran(&ran, 3, &says);
     check_ran(&ran, 3, &["empty.jsonl: the file is empty", "gone.jsonl: no such file"]);
-    assert_eq!(names(&sandbox, "out"), ["x.canonical.jsonl"]);
+    assert_eq!(names(&sandbox, "out"), ["a-x.canonical.jsonl", "b-x.canonical.jsonl"]);
     check_ran(&sandbox.run(&["convert", "empty.jsonl"]), 2, &["the file is empty", "nothing was written"]);
     // A file where a directory is needed, and a log in place of itself.
     check_ran(&sandbox.run(&["convert", "a", "--out", "empty.jsonl"]), 2, &["is a file, not a directory"]);
