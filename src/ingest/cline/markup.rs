@@ -120,12 +120,12 @@ fn tool_at(text: &str) -> Option<&'static str> {
 /// closed, with arguments in it, and not quoted.
 fn is_call_in_line(before: &str, tag: &str, name: &str) -> bool {
     let inside = tag.get(1..).unwrap_or_default();
-    let is_last =
-        !memchr::memchr_iter(b'<', inside.as_bytes()).any(|at| inside.get(at..).and_then(tool_at).is_some());
+    let mut others = memchr::memchr_iter(b'<', inside.as_bytes());
+    if before.ends_with(['`', '"', '\'']) || others.any(|at| inside.get(at..).and_then(tool_at).is_some()) {
+        return false;
+    }
     let body = inside.get(name.len() + 1..).and_then(|body| body.split_once(&format!("</{name}>")));
-    is_last
-        && !before.ends_with(['`', '"', '\''])
-        && body.is_some_and(|(body, _)| !arguments(body).is_empty())
+    body.is_some_and(|(body, _)| !arguments(body).is_empty())
 }
 
 /// The first call: a tag of a tool that begins a line, or the last one, wherever it is.
