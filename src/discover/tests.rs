@@ -127,6 +127,54 @@ fn links_are_followed_once_and_pipes_refused() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn problems_of_a_pattern_are_those_of_what_it_matches() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let root = directory(&[("a.jsonl", b"{}"), ("sub/b.jsonl", b"{}"), ("locked/c.jsonl", b"{}")]);
+    let at = |name: &str| root.path().join(name);
+    symlink(root.path(), at("loop")).unwrap();
+    symlink("nowhere", at("gone.txt")).unwrap();
+    let found = |pattern: &str| {
+        let found = discover(&[at(pattern)]);
+        let prefix = format!("{}/", root.path().display());
+        let short = |path: &String| path.strip_prefix(&prefix).unwrap_or(path).to_owned();
+        let problems: Vec<String> =
+            found.problems.iter().map(|(path, cause)| format!("{}: {cause}", short(path))).collect();
+        (labels(root.path(), &found), problems)
+    };
+    let none = |pattern: &str| format!("{pattern}: no file matches this pattern; check its spelling");
+    assert_eq!(found("nomatch*.zzz"), (vec![], vec![none("nomatch*.zzz")]));
+    assert_eq!(found("*.jsonl"), (vec!["a.jsonl".to_owned()], vec![]));
+    assert_eq!(found("none/*.jsonl"), (vec![], vec![none("none/*.jsonl")]));
+    let (files, problems) = found("*.txt");
+    assert_eq!(files.len(), 0);
+    assert!(problems.len() == 1 && problems[0].starts_with("gone.txt: a link to nowhere"), "{problems:?}");
+    let (files, problems) = found("lo*p");
+    assert_eq!(files.len(), 0);
+    assert!(problems.len() == 1 && problems[0].starts_with("loop: a symbolic link"), "{problems:?}");
+    fs::set_permissions(at("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(at("locked")).is_err() {
+        for (pattern, files, named) in [
+            ("*.jsonl", 1, false),
+            ("s*/*.jsonl", 1, false),
+            ("*/*.jsonl", 1, true),
+            ("**/*.jsonl", 2, true),
+            ("l*/*.jsonl", 0, true),
+        ] {
+            let found = found(pattern);
+            assert_eq!(found.0.len(), files, "{pattern}: {found:?}");
+            assert_eq!(
+                found.1.iter().any(|it| it.starts_with("locked: permission denied")),
+                named,
+                "{pattern}"
+            );
+            assert_eq!(found.1.contains(&none(pattern)), files == 0, "{pattern}: {found:?}");
+        }
+    }
+    fs::set_permissions(at("locked"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
 #[test]
 fn standard_input_is_a_source_once() {
     let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
