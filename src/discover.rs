@@ -225,6 +225,11 @@ impl Search {
             Ok(contents) => contents.bytes,
             Err(cause) => return self.problem(list, cause),
         };
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            let cause = "the list is UTF-16; save it as UTF-8 (`iconv -f UTF-16 -t UTF-8`, in PowerShell `Out-File -Encoding utf8`)";
+            return self.problem(list, cause);
+        }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
         let mut empty = true;
         for line in bytes.split(|byte| *byte == end) {

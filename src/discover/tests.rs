@@ -340,6 +340,17 @@ fn lists_name_more_inputs() {
         assert!(path.ends_with("gone.jsonl") && cause.starts_with("no such file"), "{found:?}");
     }
     let causes = |list: &str| discover_listed(&[], Some(&at(list))).problems.remove(0).1;
+    let marked = directory(&[("list", format!("\u{feff}{}\n", at("a.jsonl").display()).as_bytes())]);
+    let found = discover_listed(&[], Some(&marked.path().join("list")));
+    assert_eq!((labels(root.path(), &found), found.problems), (vec!["a.jsonl".to_owned()], vec![]));
+    for bytes in [b"\xff\xfea\0\n\0".as_slice(), b"\xfe\xff\0a\0\n"] {
+        let list = directory(&[("list", bytes)]);
+        let problems = discover_listed(&[], Some(&list.path().join("list"))).problems;
+        assert!(
+            problems.len() == 1 && problems[0].1.starts_with("the list is UTF-16; save it as UTF-8"),
+            "{problems:?}"
+        );
+    }
     assert_eq!(causes("empty"), "no path in this list; write one on each line");
     assert_eq!(causes("gone"), "no such file or directory; check the path");
     let both = discover_listed(&[PathBuf::from("-")], Some(Path::new("-")));

@@ -73,3 +73,16 @@ fn nothing_on_standard_input() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("nothing came through standard input; pipe a log into it"), "{}", ran.stderr);
 }
+
+#[test]
+fn a_list_in_another_encoding_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.file("marked", format!("\u{feff}{}\r\n", log()));
+    assert_eq!(sandbox.run(&["inspect", "--files-from", "marked"]).code, 0);
+    let wide: Vec<u8> = format!("\u{feff}{}\r\n", log()).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    sandbox.file("wide", wide);
+    let ran = sandbox.run(&["inspect", "--files-from", "wide"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("wide: the list is UTF-16; save it as UTF-8"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("wide").count(), 1, "{ran:?}");
+}
