@@ -55,6 +55,8 @@ pub struct Discovered {
     pub sources: Vec<Source>,
     /// Inputs that could not be used: path, and cause with what to do.
     pub problems: Vec<(String, String)>,
+    /// What else whoever named the inputs should know: logs that lie in a directory in a form that is not read.
+    pub notes: Vec<String>,
 }
 
 /// What was read of a file.
@@ -252,7 +254,19 @@ impl Search {
 
     fn directory(&mut self, root: &Path) {
         let before = self.found.problems.len();
-        let (files, matched) = self.walk(root, names::is_log, |_, _| true);
+        let (mut left, mut first) = (0_u64, None);
+        let wanted = |path: &Path| {
+            let taken = names::is_log(path);
+            if !taken && names::is_other_form(path) && path.is_file() {
+                left += 1;
+                first.get_or_insert_with(|| path.to_owned());
+            }
+            taken
+        };
+        let (files, matched) = self.walk(root, wanted, |_, _| true);
+        if let Some(first) = first {
+            self.found.notes.push(left_out(root, left, &first));
+        }
         if matched == 0 && before == self.found.problems.len() {
             let cause = format!(
                 "no log in this directory (looked for {}); name a directory of logs, or the files",
@@ -377,6 +391,19 @@ fn path_of(bytes: &[u8]) -> PathBuf {
 #[cfg(not(unix))]
 fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
+}
+
+/// What is said of logs in a directory that are not read there.
+fn left_out(root: &Path, count: u64, first: &Path) -> String {
+    let (root, first) = (root.display(), first.display());
+    if count == 1 {
+        return format!(
+            "{root}: a packed or renamed log is left out: {first}; unpack it, or give it the name of a log"
+        );
+    }
+    format!(
+        "{root}: {count} packed or renamed logs are left out, {first} the first; unpack them, or give them names of logs"
+    )
 }
 
 /// Why a search did not go on at a path.

@@ -14,7 +14,7 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     if args.discover {
         return homes(args, ui);
     }
-    let found = args.list.find(&args.paths);
+    let found = args.list.find(&args.paths, ui);
     let jobs = args.jobs.map_or(0, usize::from);
     let inspected =
         with_progress(&found, ui, |progress| run::inspect::inspect(&found, args.tokenizer, jobs, progress))?;

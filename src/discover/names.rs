@@ -7,6 +7,7 @@
 //! | `.md`, `.markdown`, `.yaml`, `.yml` | where the first bytes look like a chat of SpecStory, aider or sven |
 //! | `.db`, `.vscdb`, `.sqlite`, `.sqlite3` | where the first bytes are those of a database |
 //!
+//! Logs in a form that is not read (`.jsonl.xz`, `.tar.gz`, `.jsonl.bak`, `.jsonl.1`) are left out, which is said.
 //! Files that are named themselves are taken whatever they are called.
 
 use std::io::Read;
@@ -21,6 +22,15 @@ const ENDINGS: [&str; 4] = [".jsonl", ".json", ".ndjson", ".traj"];
 
 /// Endings of archives of one file.
 pub(super) const PACKED: [&str; 2] = [".gz", ".zst"];
+
+/// Endings of packed files that are not read, and of files that were put aside.
+const OTHER: [&str; 14] = [
+    ".xz", ".bz2", ".lzma", ".lz4", ".br", ".zip", ".7z", ".zstd", ".tar", ".bak", ".backup", ".old",
+    ".orig", "~",
+];
+
+/// Endings of archives of many files.
+const ARCHIVES: [&str; 8] = [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".txz", ".tar.bz2", ".tbz2"];
 
 /// Files that lie beside fixtures.
 const LABELS: &str = ".labels.json";
@@ -53,6 +63,29 @@ pub(super) fn is_log(path: &Path) -> bool {
     };
     name == AIDER
         || head(path).is_some_and(|head| likely.iter().any(|all| all.iter().all(|it| head.contains(it))))
+}
+
+/// True for the name of a log, or of an archive of logs, in a form that is not read in directories.
+pub(super) fn is_other_form(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if ARCHIVES.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    let mut plain = name.as_str();
+    while let Some(shorter) = without_other(plain) {
+        plain = shorter;
+    }
+    let log = PACKED.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
+    plain.len() < name.len() && ENDINGS.iter().any(|end| log.ends_with(end)) && !log.ends_with(LABELS)
+}
+
+/// The name without one of the other endings, or the number of a log that was rotated.
+fn without_other(name: &str) -> Option<&str> {
+    let numbered = || {
+        let (front, number) = name.rsplit_once('.')?;
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(front)
+    };
+    OTHER.iter().find_map(|end| name.strip_suffix(end)).or_else(numbered)
 }
 
 /// The first bytes as text; `None` of what is no file or cannot be read.

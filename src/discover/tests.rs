@@ -176,6 +176,55 @@ fn problems_of_a_pattern_are_those_of_what_it_matches() {
 }
 
 #[test]
+fn logs_in_other_forms_are_counted() {
+    let names = [
+        "d/a.jsonl",
+        "d/b.jsonl.xz",
+        "d/c.JSON.bz2",
+        "d/d.tar.gz",
+        "d/e.jsonl.bak",
+        "d/f.jsonl.1",
+        "d/g.jsonl.gz.2",
+        "d/h.jsonl~",
+        "d/i.txt",
+        "d/j.log",
+        "d/k.png",
+        "d/l.log.1",
+        "d/m.xz",
+        "d/n.labels.json",
+        "d/o.labels.json.bak",
+        "d/p.jsonl.gz",
+        "one/a.jsonl",
+        "one/b.ndjson.old",
+        "two/a.jsonl",
+    ];
+    let root = directory(&names.map(|name| (name, b"{}".as_slice())));
+    let notes = |name: &str| {
+        let found = discover(&[root.path().join(name)]);
+        assert_eq!(found.problems, [], "{name}");
+        found
+            .notes
+            .iter()
+            .map(|note| note.replace(&format!("{}/", root.path().display()), ""))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        notes("d"),
+        [
+            "d: 7 packed or renamed logs are left out, d/b.jsonl.xz the first; unpack them, or give them names of logs"
+        ]
+    );
+    assert_eq!(
+        notes("one"),
+        [
+            "one: a packed or renamed log is left out: one/b.ndjson.old; unpack it, or give it the name of a log"
+        ]
+    );
+    assert_eq!(notes("two"), Vec::<String>::new());
+    assert_eq!(notes("d/*.jsonl"), Vec::<String>::new());
+}
+
+#[test]
 fn standard_input_is_a_source_once() {
     let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
     assert_eq!(found.sources.len(), 1);

@@ -75,6 +75,19 @@ fn nothing_on_standard_input() {
 }
 
 #[test]
+fn logs_left_out_of_a_directory_are_told_and_cost_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.file("logs/a.jsonl", std::fs::read(log()).expect("a fixture"));
+    sandbox.file("logs/b.jsonl.xz", "x");
+    for verb in [&["inspect", "logs"][..], &["convert", "logs"], &["replay", "logs"]] {
+        let ran = sandbox.run(verb);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains("logs: a packed or renamed log is left out: logs/b.jsonl.xz"), "{ran:?}");
+        assert_eq!(ran.stderr.matches("is left out: ").count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
 fn a_list_in_another_encoding_is_refused() {
     let sandbox = Sandbox::new();
     sandbox.file("marked", format!("\u{feff}{}\r\n", log()));
