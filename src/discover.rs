@@ -90,6 +90,8 @@ pub struct Discovered {
     pub sources: Vec<Source>,
     /// Inputs that could not be used: path, and cause with what to do.
     pub problems: Vec<(String, String)>,
+    /// What else whoever named the inputs should know: logs that lie in a directory in a form that is not read.
+    pub notes: Vec<String>,
 }
 
 /// What was read of a file.
@@ -261,6 +263,11 @@ impl Search {
             Ok(contents) => contents.bytes,
             Err(cause) => return self.problem(list, cause),
         };
+        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+            let cause = "the list is UTF-16; save it as UTF-8 (`iconv -f UTF-16 -t UTF-8`, in PowerShell `Out-File -Encoding utf8`)";
+            return self.problem(list, cause);
+        }
+        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
         let mut empty = true;
         for line in bytes.split(|byte| *byte == end) {
@@ -283,7 +290,19 @@ impl Search {
 
     fn directory(&mut self, root: &Path) {
         let before = self.found.problems.len();
-        let (files, matched) = self.walk(root, names::is_log);
+        let (mut left, mut first) = (0_u64, None);
+        let wanted = |path: &Path| {
+            let taken = names::is_log(path);
+            if !taken && names::is_other_form(path) && path.is_file() {
+                left += 1;
+                first.get_or_insert_with(|| path.to_owned());
+            }
+            taken
+        };
+        let (files, matched) = self.walk(root, wanted, |_, _| true);
+        if let Some(first) = first {
+            self.found.notes.push(left_out(root, left, &first));
+        }
         if matched == 0 && before == self.found.problems.len() {
             let cause = format!(
                 "no log in this directory (looked for {}); name a directory of logs, or the files",
@@ -338,17 +357,26 @@ impl Search {
             Ok(found) => found,
             Err(error) => return self.problem(pattern, format!("not a valid pattern: {error}; quote it")),
         };
-        let before = self.found.problems.len();
         let wanted = |path: &Path| matcher.is_match(path.strip_prefix(".").unwrap_or(path));
-        let (files, matched) = self.walk(&base, wanted);
-        if matched == 0 && before == self.found.problems.len() {
+        // What else lies there is nobody's business, save a directory in which files could match.
+        let way = way(pattern);
+        let concerns =
+            |path: &Path, error: &walkdir::Error| wanted(path) || is_on_way(way.as_deref(), path, error);
+        let (files, matched) = self.walk(&base, wanted, concerns);
+        if matched == 0 {
             self.problem(pattern, "no file matches this pattern; check its spelling");
         }
         self.take(files);
     }
 
-    /// All files under `root` that are wanted and new; how many there were, known ones included.
-    fn walk(&mut self, root: &Path, wanted: impl Fn(&Path) -> bool) -> (Vec<Found>, usize) {
+    /// All files under `root` that are wanted and new; how many there were, known ones and those with problems included. Of
+    /// the problems on the way those are told that concern the search.
+    fn walk(
+        &mut self,
+        root: &Path,
+        mut wanted: impl FnMut(&Path) -> bool,
+        concerns: impl Fn(&Path, &walkdir::Error) -> bool,
+    ) -> (Vec<Found>, usize) {
         let (mut files, mut matched) = (Vec::new(), 0);
         for entry in WalkDir::new(root).follow_links(true).sort_by_file_name() {
             match entry {
@@ -361,7 +389,13 @@ impl Search {
                         Err(error) => self.walk_problem(root, &error),
                     }
                 }
-                Err(error) => self.walk_problem(root, &error),
+                Err(error) => {
+                    let path = error.path().unwrap_or(root);
+                    if concerns(path, &error) {
+                        matched += usize::from(wanted(path));
+                        self.walk_problem(root, &error);
+                    }
+                }
             }
         }
         (files, matched)
@@ -369,12 +403,7 @@ impl Search {
 
     fn walk_problem(&mut self, root: &Path, error: &walkdir::Error) {
         let path = error.path().unwrap_or(root);
-        let cause = if error.loop_ancestor().is_some() {
-            "a symbolic link that leads back to a directory above it; not followed".to_owned()
-        } else {
-            error.io_error().map_or_else(|| error.to_string(), |error| missing(path, error))
-        };
-        self.problem(path, cause);
+        self.problem(path, walk_cause(path, error));
     }
 
     /// A file, or the logs of an archive, if it can be read and was not found before.
@@ -442,6 +471,27 @@ fn path_of(bytes: &[u8]) -> PathBuf {
     PathBuf::from(String::from_utf8_lossy(bytes).into_owned())
 }
 
+/// What is said of logs in a directory that are not read there.
+fn left_out(root: &Path, count: u64, first: &Path) -> String {
+    let (root, first) = (root.display(), first.display());
+    if count == 1 {
+        return format!(
+            "{root}: a packed or renamed log is left out: {first}; unpack it, or give it the name of a log"
+        );
+    }
+    format!(
+        "{root}: {count} packed or renamed logs are left out, {first} the first; unpack them, or give them names of logs"
+    )
+}
+
+/// Why a search did not go on at a path.
+fn walk_cause(path: &Path, error: &walkdir::Error) -> String {
+    if error.loop_ancestor().is_some() {
+        return "a symbolic link that leads back to a directory above it; not followed".to_owned();
+    }
+    error.io_error().map_or_else(|| error.to_string(), |error| missing(path, error))
+}
+
 /// Why a path leads nowhere: of a link that is there, its target is not.
 fn missing(path: &Path, error: &io::Error) -> String {
     match fs::read_link(path) {
@@ -467,6 +517,25 @@ fn explain(error: &io::Error) -> String {
 
 fn is_pattern(path: &Path) -> bool {
     path.to_string_lossy().contains(['*', '?', '[', '{'])
+}
+
+/// What the directories match that files of a pattern lie in, each part of it a step; `None` where it has no such parts.
+fn way(pattern: &Path) -> Option<Vec<GlobMatcher>> {
+    let text = pattern.strip_prefix(".").unwrap_or(pattern).to_string_lossy();
+    let ends = text.match_indices(std::path::is_separator).map(|(end, _)| end).filter(|end| *end > 0);
+    let steps = ends.map(|end| GlobBuilder::new(text.get(..end)?).literal_separator(true).build().ok());
+    steps.map(|step| Some(step?.compile_matcher())).collect()
+}
+
+/// True for a directory that could not be looked into, where files of the pattern may lie in it.
+fn is_on_way(way: Option<&[GlobMatcher]>, path: &Path, error: &walkdir::Error) -> bool {
+    let denied = error.io_error().is_some_and(|error| error.kind() == io::ErrorKind::PermissionDenied);
+    if error.loop_ancestor().is_some() || !denied && !path.is_dir() {
+        return false;
+    }
+    let path = path.strip_prefix(".").unwrap_or(path);
+    let here = path.as_os_str().is_empty();
+    here || way.is_none_or(|steps| steps.iter().any(|step| step.is_match(path)))
 }
 
 /// The directory to search and what to match in it. `*` does not cross directories, `**` does.

@@ -1,6 +1,7 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
 use super::exit::Failure;
+use super::ui::Ui;
 use crate::discover::{Discovered, discover_listed};
 use crate::export::Target;
 use crate::profile::MIN_WINDOW;
@@ -72,9 +73,11 @@ pub struct ListArgs {
 }
 
 impl ListArgs {
-    /// Finds the logs that these paths and the list name.
-    pub fn find(&self, paths: &[PathBuf]) -> Discovered {
-        discover_listed(paths, self.files_from.as_deref())
+    /// Finds the logs that these paths and the list name, and says what is left out.
+    pub fn find(&self, paths: &[PathBuf], ui: &Ui) -> Discovered {
+        let found = discover_listed(paths, self.files_from.as_deref());
+        found.notes.iter().for_each(|note| ui.say(note));
+        found
     }
 }
 

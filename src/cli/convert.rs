@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 
 /// Runs the verb.
 pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let found = args.list.find(&args.paths);
+    let found = args.list.find(&args.paths, ui);
     let goal = Goal::of(args, &found)?;
     let mut ledger = Ledger::new(&found, ui);
     let labels: Vec<&str> = found.sources.iter().map(|source| source.label.as_str()).collect();

@@ -4,7 +4,7 @@ use super::args::{InspectArgs, InspectOutput};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use super::work::with_progress;
-use crate::discover::homes::{Surroundings, homes as found_homes};
+use crate::discover::homes::{Homes, Surroundings, homes as found_homes};
 use crate::report::homes::Place;
 use crate::report::{self, Look, inspect};
 use crate::run;
@@ -14,7 +14,7 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     if args.discover {
         return homes(args, ui);
     }
-    let found = args.list.find(&args.paths);
+    let found = args.list.find(&args.paths, ui);
     let jobs = args.jobs.map_or(0, usize::from);
     let inspected =
         with_progress(&found, ui, |progress| run::inspect::inspect(&found, args.tokenizer, jobs, progress))?;
@@ -48,12 +48,16 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
+/// Said where there is nothing but problems.
+const NOTHING_LISTED: &str = "no place of logs could be read: nothing was listed";
+
 /// Lists where agents keep their logs.
 #[expect(clippy::disallowed_methods, reason = "where the user's agents keep logs is told by the environment")]
 fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     let here = std::env::current_dir().unwrap_or_default();
     let variable = |name: &str| std::env::var_os(name);
-    let places: Vec<Place> = found_homes(Surroundings { variable: &variable, here: &here })
+    let Homes { places, problems } = found_homes(Surroundings { variable: &variable, here: &here });
+    let places: Vec<Place> = places
         .into_iter()
         .map(|home| Place {
             agent: home.agent.to_owned(),
@@ -63,7 +67,16 @@ fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
             newest: home.newest.and_then(minute).unwrap_or_default(),
         })
         .collect();
+    let name_problems = || {
+        for (path, cause) in &problems {
+            ui.complain(&format!("{path}: {cause}"));
+        }
+    };
     if places.is_empty() && args.format == InspectOutput::Table {
+        name_problems();
+        if !problems.is_empty() {
+            return Err(Failure::new(NOTHING_LISTED, "name a directory of logs: compactor inspect DIR"));
+        }
         let hint = "name a directory of logs: compactor inspect DIR";
         return Err(Failure::new("no agent keeps logs in its usual place here", hint));
     }
@@ -71,7 +84,15 @@ fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     let page = report::homes::render(args.format.into(), &places, look)
         .map_err(|error| Failure::new(format!("cannot write the list: {error}"), ""))?;
     ui.product(&page)?;
-    Ok(Exit::Done)
+    name_problems();
+    if problems.is_empty() {
+        return Ok(Exit::Done);
+    }
+    if places.is_empty() {
+        return Err(Failure::new(NOTHING_LISTED, "name a directory of logs: compactor inspect DIR"));
+    }
+    ui.say("some places could not be read; the rest is above (exit code 3)");
+    Ok(Exit::Partial)
 }
 
 /// A time to the minute, in UTC.

@@ -20,7 +20,7 @@ use std::path::Path;
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let given: Vec<_> = args.path.iter().cloned().collect();
-    let found = args.list.find(&given);
+    let found = args.list.find(&given, ui);
     let named = args.path.as_deref().or(args.list.files_from.as_deref()).unwrap_or(Path::new("-")).display();
     let source = match (found.sources.as_slice(), found.problems.first()) {
         ([source], _) => source,

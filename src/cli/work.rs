@@ -44,7 +44,7 @@ pub fn perform(
     if let Some(dir) = out {
         prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }
-    let found = list.find(paths);
+    let found = list.find(paths, ui);
     let output = with_progress(&found, ui, |progress| run(&found, settings, &Extractive, progress))?;
     problems(&output.manifest, ui);
     let aggregate = aggregate(&output);

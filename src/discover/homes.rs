@@ -1,9 +1,11 @@
-//! Where the agents keep their logs, and what lies there. Only names, sizes and times are looked at, no file is opened.
+//! Where the agents keep their logs, and what lies there. Only names, sizes and times are looked at, no file is opened. Links are
+//! followed, and what cannot be looked at is named, as where the directory itself is an input.
 //!
 //! A variable that an agent reads for its directory goes before the usual places. Agents that keep their log in the directory
 //! they work in are looked for in the one given.
 
 use std::ffi::OsString;
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
@@ -11,6 +13,7 @@ use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
 use super::names::PACKED;
+use super::{identity, missing, walk_cause};
 
 /// A place in which logs of an agent lie.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -25,6 +28,15 @@ pub struct Home {
     pub bytes: u64,
     /// When the newest was written, in milliseconds since 1970-01-01 UTC.
     pub newest: Option<i64>,
+}
+
+/// What was found in all places.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Homes {
+    /// Those that hold files.
+    pub places: Vec<Home>,
+    /// What could not be looked at: path, and cause with what to do; each path once.
+    pub problems: Vec<(String, String)>,
 }
 
 /// What the paths of a place go from.
@@ -169,9 +181,9 @@ impl System {
 }
 
 /// The places of the table that are there and hold files, in its order; each once.
-pub fn homes(surroundings: Surroundings<'_>) -> Vec<Home> {
+pub fn homes(surroundings: Surroundings<'_>) -> Homes {
     let mut seen = FxHashSet::default();
-    let mut found = Vec::new();
+    let mut found = Homes::default();
     for Place(agent, places, ends) in PLACES {
         for (base, below) in *places {
             for directory in surroundings.of(*base) {
@@ -179,21 +191,46 @@ pub fn homes(surroundings: Surroundings<'_>) -> Vec<Home> {
                 if !seen.insert((ends, path.clone())) {
                     continue;
                 }
-                found.extend(look(agent, path, ends));
+                let home = look(agent, path, ends, &mut found.problems);
+                found.places.extend(home);
             }
         }
     }
+    let mut named = FxHashSet::default();
+    found.problems.retain(|(path, _)| named.insert(path.clone()));
     found
 }
 
 /// What lies in a place; `None` when that is nothing.
-fn look(agent: &'static str, path: PathBuf, ends: &[&str]) -> Option<Home> {
+fn look(
+    agent: &'static str,
+    path: PathBuf,
+    ends: &[&str],
+    problems: &mut Vec<(String, String)>,
+) -> Option<Home> {
     let mut home = Home { agent, path, files: 0, bytes: 0, newest: None };
-    for entry in WalkDir::new(&home.path).into_iter().flatten() {
+    let mut known = FxHashSet::default();
+    for entry in WalkDir::new(&home.path).follow_links(true).sort_by_file_name() {
+        let entry = match entry {
+            Ok(entry) => entry,
+            Err(error) => {
+                problems.extend(problem(&home.path, &error));
+                continue;
+            }
+        };
         if !entry.file_type().is_file() || !is_wanted(entry.path(), ends) {
             continue;
         }
-        let Ok(metadata) = entry.metadata() else { continue };
+        let metadata = match entry.metadata() {
+            Ok(metadata) => metadata,
+            Err(error) => {
+                problems.extend(problem(&home.path, &error));
+                continue;
+            }
+        };
+        if !known.insert(identity(entry.path(), &metadata)) {
+            continue;
+        }
         home.files += 1;
         home.bytes += metadata.len();
         let age = metadata.modified().ok().and_then(|time| time.duration_since(UNIX_EPOCH).ok());
@@ -201,6 +238,18 @@ fn look(agent: &'static str, path: PathBuf, ends: &[&str]) -> Option<Home> {
         home.newest = home.newest.max(written);
     }
     (home.files > 0).then_some(home)
+}
+
+/// What is said of an error: nothing of a place that is not there, save where a link should lead to it.
+fn problem(place: &Path, error: &walkdir::Error) -> Option<(String, String)> {
+    let path = error.path().unwrap_or(place);
+    let kind = error.io_error().map(io::Error::kind);
+    if error.depth() > 0 || !matches!(kind, Some(io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)) {
+        return Some((path.display().to_string(), walk_cause(path, error)));
+    }
+    let there = path.ancestors().find(|above| above.symlink_metadata().is_ok())?;
+    let error = there.metadata().err()?;
+    Some((there.display().to_string(), missing(there, &error)))
 }
 
 /// True for a name with one of the ends, packed or not.
@@ -242,7 +291,9 @@ mod tests {
         };
         let here = root.path().join("work");
         let found = homes(Surroundings { variable: &variable, here: &here });
+        assert_eq!(found.problems, []);
         let short: Vec<_> = found
+            .places
             .iter()
             .map(|home| {
                 let path = home.path.strip_prefix(root.path()).unwrap().to_string_lossy().into_owned();
@@ -256,5 +307,47 @@ mod tests {
             ("aider", "work/.aider.chat.history.md"),
         ];
         assert_eq!(short, expected.map(|(agent, path)| (agent, path.to_owned(), 1, 4, true)));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    #[expect(clippy::disallowed_methods, reason = "a test makes its inputs")]
+    fn what_cannot_be_looked_at_is_named_once() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let root = tempfile::tempdir().unwrap();
+        let at = |name: &str| root.path().join(name);
+        for directory in [".claude", ".config", ".codex/sessions", ".pi/agent/sessions", "elsewhere"] {
+            std::fs::create_dir_all(at(directory)).unwrap();
+        }
+        std::fs::write(at("elsewhere/a.jsonl"), "1234").unwrap();
+        std::fs::write(at(".kimi"), "no directory").unwrap();
+        symlink("nowhere", at(".claude/projects")).unwrap();
+        symlink("gone", at(".gemini")).unwrap();
+        symlink(at("elsewhere"), at(".pi/agent/sessions/linked")).unwrap();
+        symlink(at("elsewhere/a.jsonl"), at(".pi/agent/sessions/same.jsonl")).unwrap();
+        symlink(at(".pi/agent/sessions"), at(".pi/agent/sessions/loop")).unwrap();
+        std::fs::set_permissions(at(".codex/sessions"), std::fs::Permissions::from_mode(0o000)).unwrap();
+        let locked = std::fs::read_dir(at(".codex/sessions")).is_err();
+        let variable = |name: &str| (name == "HOME").then(|| root.path().as_os_str().to_owned());
+        let found = homes(Surroundings { variable: &variable, here: root.path() });
+        std::fs::set_permissions(at(".codex/sessions"), std::fs::Permissions::from_mode(0o700)).unwrap();
+        let sizes: Vec<_> = found.places.iter().map(|home| (home.agent, home.files, home.bytes)).collect();
+        assert_eq!(sizes, [("pi", 1, 4)]);
+        let mut expected = vec![
+            (".claude/projects", "a link to nowhere, which is not there"),
+            (".codex/sessions", "permission denied"),
+            (".pi/agent/sessions/loop", "a symbolic link that leads back"),
+            (".gemini", "a link to gone, which is not there"),
+        ];
+        expected.retain(|(path, _)| locked || *path != ".codex/sessions");
+        let named: Vec<_> = found
+            .problems
+            .iter()
+            .map(|(path, _)| Path::new(path).strip_prefix(root.path()).unwrap().to_str().unwrap())
+            .collect();
+        assert_eq!(named, expected.iter().map(|(path, _)| *path).collect::<Vec<_>>());
+        for ((_, cause), (_, begins)) in found.problems.iter().zip(expected) {
+            assert!(cause.starts_with(begins), "{cause}");
+        }
     }
 }

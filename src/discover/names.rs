@@ -9,6 +9,7 @@
 //! | `.eval` | always |
 //! | `.zip` | where the archive holds any of these |
 //!
+//! Logs in a form that is not read (`.jsonl.xz`, `.tar.gz`, `.jsonl.bak`, `.jsonl.1`) are left out, which is said.
 //! Files that are named themselves are taken whatever they are called. Of the members of an archive the same are taken, save
 //! archives.
 
@@ -30,6 +31,13 @@ pub(super) const PACKED: [&str; 2] = [".gz", ".zst"];
 /// Endings of archives of many files: logs of Inspect, and any.
 const EVALUATION: &str = ".eval";
 const ZIP: &str = ".zip";
+
+/// Endings of packed files that are not read, and of files that were put aside.
+const OTHER: [&str; 13] =
+    [".xz", ".bz2", ".lzma", ".lz4", ".br", ".7z", ".zstd", ".tar", ".bak", ".backup", ".old", ".orig", "~"];
+
+/// Endings of archives of many files that are not read.
+const ARCHIVES: [&str; 8] = [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tar.xz", ".txz", ".tar.bz2", ".tbz2"];
 
 /// Files that lie beside fixtures.
 const LABELS: &str = ".labels.json";
@@ -97,4 +105,27 @@ pub(super) fn is_log(path: &Path) -> bool {
 fn open(path: &Path) -> Option<std::fs::File> {
     // To open a pipe would wait for somebody to write to it.
     super::file(Some(path).filter(|path| path.is_file())?).ok()
+}
+
+/// True for the name of a log, or of an archive of logs, in a form that is not read in directories.
+pub(super) fn is_other_form(path: &Path) -> bool {
+    let name = path.file_name().map(|name| name.to_string_lossy().to_ascii_lowercase()).unwrap_or_default();
+    if ARCHIVES.iter().any(|end| name.ends_with(end)) {
+        return true;
+    }
+    let mut plain = name.as_str();
+    while let Some(shorter) = without_other(plain) {
+        plain = shorter;
+    }
+    let log = PACKED.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
+    plain.len() < name.len() && ENDINGS.iter().any(|end| log.ends_with(end)) && !log.ends_with(LABELS)
+}
+
+/// The name without one of the other endings, or the number of a log that was rotated.
+fn without_other(name: &str) -> Option<&str> {
+    let numbered = || {
+        let (front, number) = name.rsplit_once('.')?;
+        (!number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())).then_some(front)
+    };
+    OTHER.iter().find_map(|end| name.strip_suffix(end)).or_else(numbered)
 }

@@ -128,6 +128,103 @@ fn links_are_followed_once_and_pipes_refused() {
     );
 }
 
+#[cfg(unix)]
+#[test]
+fn problems_of_a_pattern_are_those_of_what_it_matches() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let root = directory(&[("a.jsonl", b"{}"), ("sub/b.jsonl", b"{}"), ("locked/c.jsonl", b"{}")]);
+    let at = |name: &str| root.path().join(name);
+    symlink(root.path(), at("loop")).unwrap();
+    symlink("nowhere", at("gone.txt")).unwrap();
+    let found = |pattern: &str| {
+        let found = discover(&[at(pattern)]);
+        let prefix = format!("{}/", root.path().display());
+        let short = |path: &String| path.strip_prefix(&prefix).unwrap_or(path).to_owned();
+        let problems: Vec<String> =
+            found.problems.iter().map(|(path, cause)| format!("{}: {cause}", short(path))).collect();
+        (labels(root.path(), &found), problems)
+    };
+    let none = |pattern: &str| format!("{pattern}: no file matches this pattern; check its spelling");
+    assert_eq!(found("nomatch*.zzz"), (vec![], vec![none("nomatch*.zzz")]));
+    assert_eq!(found("*.jsonl"), (vec!["a.jsonl".to_owned()], vec![]));
+    assert_eq!(found("none/*.jsonl"), (vec![], vec![none("none/*.jsonl")]));
+    let (files, problems) = found("*.txt");
+    assert_eq!(files.len(), 0);
+    assert!(problems.len() == 1 && problems[0].starts_with("gone.txt: a link to nowhere"), "{problems:?}");
+    let (files, problems) = found("lo*p");
+    assert_eq!(files.len(), 0);
+    assert!(problems.len() == 1 && problems[0].starts_with("loop: a symbolic link"), "{problems:?}");
+    fs::set_permissions(at("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(at("locked")).is_err() {
+        for (pattern, files, named) in [
+            ("*.jsonl", 1, false),
+            ("s*/*.jsonl", 1, false),
+            ("*/*.jsonl", 1, true),
+            ("**/*.jsonl", 2, true),
+            ("l*/*.jsonl", 0, true),
+        ] {
+            let found = found(pattern);
+            assert_eq!(found.0.len(), files, "{pattern}: {found:?}");
+            assert_eq!(
+                found.1.iter().any(|it| it.starts_with("locked: permission denied")),
+                named,
+                "{pattern}"
+            );
+            assert_eq!(found.1.contains(&none(pattern)), files == 0, "{pattern}: {found:?}");
+        }
+    }
+    fs::set_permissions(at("locked"), fs::Permissions::from_mode(0o700)).unwrap();
+}
+
+#[test]
+fn logs_in_other_forms_are_counted() {
+    let names = [
+        "d/a.jsonl",
+        "d/b.jsonl.xz",
+        "d/c.JSON.bz2",
+        "d/d.tar.gz",
+        "d/e.jsonl.bak",
+        "d/f.jsonl.1",
+        "d/g.jsonl.gz.2",
+        "d/h.jsonl~",
+        "d/i.txt",
+        "d/j.log",
+        "d/k.png",
+        "d/l.log.1",
+        "d/m.xz",
+        "d/n.labels.json",
+        "d/o.labels.json.bak",
+        "d/p.jsonl.gz",
+        "one/a.jsonl",
+        "one/b.ndjson.old",
+        "two/a.jsonl",
+    ];
+    let root = directory(&names.map(|name| (name, b"{}".as_slice())));
+    let notes = |name: &str| {
+        let found = discover(&[root.path().join(name)]);
+        assert_eq!(found.problems, [], "{name}");
+        found
+            .notes
+            .iter()
+            .map(|note| note.replace(&format!("{}/", root.path().display()), ""))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        notes("d"),
+        [
+            "d: 7 packed or renamed logs are left out, d/b.jsonl.xz the first; unpack them, or give them names of logs"
+        ]
+    );
+    assert_eq!(
+        notes("one"),
+        [
+            "one: a packed or renamed log is left out: one/b.ndjson.old; unpack it, or give it the name of a log"
+        ]
+    );
+    assert_eq!(notes("two"), Vec::<String>::new());
+    assert_eq!(notes("d/*.jsonl"), Vec::<String>::new());
+}
+
 #[test]
 fn standard_input_is_a_source_once() {
     let found = discover(&[PathBuf::from("-"), PathBuf::from("-")]);
@@ -292,6 +389,17 @@ fn lists_name_more_inputs() {
         assert!(path.ends_with("gone.jsonl") && cause.starts_with("no such file"), "{found:?}");
     }
     let causes = |list: &str| discover_listed(&[], Some(&at(list))).problems.remove(0).1;
+    let marked = directory(&[("list", format!("\u{feff}{}\n", at("a.jsonl").display()).as_bytes())]);
+    let found = discover_listed(&[], Some(&marked.path().join("list")));
+    assert_eq!((labels(root.path(), &found), found.problems), (vec!["a.jsonl".to_owned()], vec![]));
+    for bytes in [b"\xff\xfea\0\n\0".as_slice(), b"\xfe\xff\0a\0\n"] {
+        let list = directory(&[("list", bytes)]);
+        let problems = discover_listed(&[], Some(&list.path().join("list"))).problems;
+        assert!(
+            problems.len() == 1 && problems[0].1.starts_with("the list is UTF-16; save it as UTF-8"),
+            "{problems:?}"
+        );
+    }
     assert_eq!(causes("empty"), "no path in this list; write one on each line");
     assert_eq!(causes("gone"), "no such file or directory; check the path");
     let both = discover_listed(&[PathBuf::from("-")], Some(Path::new("-")));

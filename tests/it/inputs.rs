@@ -81,3 +81,29 @@ fn nothing_on_standard_input() {
     assert_eq!(ran.code, 2, "{ran:?}");
     assert!(ran.stderr.contains("nothing came through standard input; pipe a log into it"), "{}", ran.stderr);
 }
+
+#[test]
+fn logs_left_out_of_a_directory_are_told_and_cost_nothing() {
+    let sandbox = Sandbox::new();
+    sandbox.file("logs/a.jsonl", std::fs::read(log()).expect("a fixture"));
+    sandbox.file("logs/b.jsonl.xz", "x");
+    for verb in [&["inspect", "logs"][..], &["convert", "logs"], &["replay", "logs"]] {
+        let ran = sandbox.run(verb);
+        assert_eq!(ran.code, 0, "{ran:?}");
+        assert!(ran.stderr.contains("logs: a packed or renamed log is left out: logs/b.jsonl.xz"), "{ran:?}");
+        assert_eq!(ran.stderr.matches("is left out: ").count(), 1, "{ran:?}");
+    }
+}
+
+#[test]
+fn a_list_in_another_encoding_is_refused() {
+    let sandbox = Sandbox::new();
+    sandbox.file("marked", format!("\u{feff}{}\r\n", log()));
+    assert_eq!(sandbox.run(&["inspect", "--files-from", "marked"]).code, 0);
+    let wide: Vec<u8> = format!("\u{feff}{}\r\n", log()).encode_utf16().flat_map(u16::to_le_bytes).collect();
+    sandbox.file("wide", wide);
+    let ran = sandbox.run(&["inspect", "--files-from", "wide"]);
+    assert_eq!(ran.code, 2, "{ran:?}");
+    assert!(ran.stderr.contains("wide: the list is UTF-16; save it as UTF-8"), "{ran:?}");
+    assert_eq!(ran.stderr.matches("wide").count(), 1, "{ran:?}");
+}

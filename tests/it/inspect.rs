@@ -121,3 +121,23 @@ fn homes_are_listed_and_only_read() {
     let refused = sandbox.run(&["inspect", "--discover", "x.jsonl"]);
     assert_eq!(refused.code, 2);
 }
+
+#[cfg(unix)]
+#[test]
+fn homes_that_cannot_be_read_are_named() {
+    let sandbox = Sandbox::new();
+    std::fs::create_dir(sandbox.path(".claude")).expect("a directory");
+    std::os::unix::fs::symlink("nowhere", sandbox.path(".claude/projects")).expect("a link");
+    for format in ["table", "csv"] {
+        let ran = sandbox.run(&["inspect", "--discover", "--format", format]);
+        assert_eq!((ran.code, ran.stdout.contains("claude")), (2, false), "{ran:?}");
+        assert!(ran.stderr.contains(".claude/projects: a link to nowhere, which is not there"), "{ran:?}");
+        assert!(ran.stderr.contains("nothing was listed"), "{ran:?}");
+    }
+    sandbox.file(".pi/agent/sessions/p/a.jsonl", CLEAN);
+    let ran = sandbox.run(&["inspect", "--discover"]);
+    assert_eq!(ran.code, 3, "{ran:?}");
+    assert!(ran.stdout.contains(".pi/agent/sessions"), "{ran:?}");
+    assert!(ran.stderr.contains(".claude/projects: a link to nowhere"), "{ran:?}");
+    assert!(ran.stderr.contains("(exit code 3)"), "{ran:?}");
+}
