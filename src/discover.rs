@@ -29,7 +29,7 @@ use globset::{GlobBuilder, GlobMatcher};
 use rustc_hash::FxHashSet;
 use walkdir::WalkDir;
 
-use crate::ingest::{Tree, group};
+use crate::ingest::{Tree, group, is_utf16, unmarked};
 pub use log::{Log, Unread, is_database, read_log};
 pub use packed::unpacked_name;
 use zipped::Member;
@@ -205,6 +205,13 @@ fn identity(path: &Path, _: &fs::Metadata) -> Identity {
     Identity::Path(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned()))
 }
 
+/// Whether somebody named a file, or it only lies in a directory that was named.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Sought {
+    Named,
+    Lying,
+}
+
 /// A file that can be read.
 struct Found {
     place: Place,
@@ -243,8 +250,8 @@ impl Search {
         match fs::metadata(input) {
             Ok(metadata) if metadata.is_dir() => self.directory(input),
             Ok(metadata) => {
-                let files = self.file(input, &metadata);
-                self.take(files);
+                let files = self.file(input, &metadata, Sought::Named);
+                self.take(files.unwrap_or_default());
             }
             Err(error) if error.kind() == io::ErrorKind::NotFound && is_pattern(input) => self.pattern(input),
             Err(error) => self.problem(input, missing(input, &error)),
@@ -263,11 +270,11 @@ impl Search {
             Ok(contents) => contents.bytes,
             Err(cause) => return self.problem(list, cause),
         };
-        if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        if is_utf16(&bytes) {
             let cause = "the list is UTF-16; save it as UTF-8 (`iconv -f UTF-16 -t UTF-8`, in PowerShell `Out-File -Encoding utf8`)";
             return self.problem(list, cause);
         }
-        let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+        let bytes = unmarked(&bytes);
         let end = if bytes.contains(&0) { 0 } else { b'\n' };
         let mut empty = true;
         for line in bytes.split(|byte| *byte == end) {
@@ -299,7 +306,7 @@ impl Search {
             }
             taken
         };
-        let (files, matched) = self.walk(root, wanted, |_, _| true);
+        let (files, matched) = self.walk(root, Sought::Lying, wanted, |_, _| true);
         if let Some(first) = first {
             self.found.notes.push(left_out(root, left, &first));
         }
@@ -362,7 +369,7 @@ impl Search {
         let way = way(pattern);
         let concerns =
             |path: &Path, error: &walkdir::Error| wanted(path) || is_on_way(way.as_deref(), path, error);
-        let (files, matched) = self.walk(&base, wanted, concerns);
+        let (files, matched) = self.walk(&base, Sought::Named, wanted, concerns);
         if matched == 0 {
             self.problem(pattern, "no file matches this pattern; check its spelling");
         }
@@ -374,6 +381,7 @@ impl Search {
     fn walk(
         &mut self,
         root: &Path,
+        sought: Sought,
         mut wanted: impl FnMut(&Path) -> bool,
         concerns: impl Fn(&Path, &walkdir::Error) -> bool,
     ) -> (Vec<Found>, usize) {
@@ -383,11 +391,15 @@ impl Search {
                 Ok(entry) if entry.file_type().is_dir() => {}
                 Ok(entry) if !wanted(entry.path()) => {}
                 Ok(entry) => {
-                    matched += 1;
-                    match entry.metadata() {
-                        Ok(metadata) => files.extend(self.file(entry.path(), &metadata)),
-                        Err(error) => self.walk_problem(root, &error),
-                    }
+                    let found = match entry.metadata() {
+                        Ok(metadata) => self.file(entry.path(), &metadata, sought),
+                        Err(error) => {
+                            self.walk_problem(root, &error);
+                            Some(Vec::new())
+                        }
+                    };
+                    matched += usize::from(found.is_some());
+                    files.extend(found.unwrap_or_default());
                 }
                 Err(error) => {
                     let path = error.path().unwrap_or(root);
@@ -406,40 +418,44 @@ impl Search {
         self.problem(path, walk_cause(path, error));
     }
 
-    /// A file, or the logs of an archive, if it can be read and was not found before.
-    fn file(&mut self, path: &Path, metadata: &fs::Metadata) -> Vec<Found> {
+    /// A file, or the logs of an archive, if it can be read and was not found before; `None` for an archive without logs that only
+    /// lies there.
+    fn file(&mut self, path: &Path, metadata: &fs::Metadata, sought: Sought) -> Option<Vec<Found>> {
         if !metadata.is_file() {
             let cause = "a pipe, socket or device, not a file; pipe it to standard input and give `-`";
             self.problem(path, cause);
-            return Vec::new();
+            return Some(Vec::new());
         }
         if !self.seen.insert(identity(path, metadata)) {
-            return Vec::new();
+            return Some(Vec::new());
         }
         let head = match file(path) {
             // What cannot be read is told when it is read.
             Ok(mut file) => packed::peek(&mut file).unwrap_or_default(),
             Err(error) => {
                 self.problem(path, explain(&error));
-                return Vec::new();
+                return Some(Vec::new());
             }
         };
         if zipped::is_zip(&head) {
-            return self.archive(path);
+            return self.archive(path, sought);
         }
-        vec![Found { place: Place { path: path.to_owned(), member: None }, bytes: metadata.len() }]
+        Some(vec![Found { place: Place { path: path.to_owned(), member: None }, bytes: metadata.len() }])
     }
 
     /// The logs of an archive.
-    fn archive(&mut self, path: &Path) -> Vec<Found> {
+    fn archive(&mut self, path: &Path, sought: Sought) -> Option<Vec<Found>> {
         let listed = match zipped::list(path) {
             Ok(listed) => listed,
             Err(cause) => {
                 self.problem(path, cause);
-                return Vec::new();
+                return Some(Vec::new());
             }
         };
         if listed.logs.is_empty() && listed.problems.is_empty() {
+            if sought == Sought::Lying && names::is_any_archive(path) {
+                return None;
+            }
             let cause = format!("no log in this zip archive (looked for {})", names::TAKEN);
             self.problem(path, cause);
         }
@@ -450,7 +466,7 @@ impl Search {
             bytes: member.packed,
             place: Place { path: path.to_owned(), member: Some(Arc::new(member)) },
         };
-        listed.logs.into_iter().map(found).collect()
+        Some(listed.logs.into_iter().map(found).collect())
     }
 
     fn problem(&mut self, path: &Path, cause: impl Into<String>) {

@@ -104,7 +104,7 @@ use crate::transcript::{RawCounts, Transcript};
 pub use database::{database, is_database};
 use detect::{By, Detected};
 pub use formats::{Format, READS};
-pub use lines::Bytes;
+pub use lines::{Bytes, is_utf16, unmarked};
 use rustc_hash::FxHashMap;
 use sink::Sink;
 pub use stream::{ingest_in_batches, ingest_stream};

@@ -48,9 +48,6 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-/// Said where there is nothing but problems.
-const NOTHING_LISTED: &str = "no place of logs could be read: nothing was listed";
-
 /// Lists where agents keep their logs.
 #[expect(clippy::disallowed_methods, reason = "where the user's agents keep logs is told by the environment")]
 fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
@@ -67,32 +64,27 @@ fn homes(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
             newest: home.newest.and_then(minute).unwrap_or_default(),
         })
         .collect();
-    let name_problems = || {
-        for (path, cause) in &problems {
-            ui.complain(&format!("{path}: {cause}"));
+    if !places.is_empty() || args.format != InspectOutput::Table {
+        let look = Look { width: ui.width(), color: ui.color(), saved: None };
+        let page = report::homes::render(args.format.into(), &places, look)
+            .map_err(|error| Failure::new(format!("cannot write the list: {error}"), ""))?;
+        ui.product(&page)?;
+    }
+    for (path, cause) in &problems {
+        ui.complain(&format!("{path}: {cause}"));
+    }
+    let hint = "name a directory of logs: compactor inspect DIR";
+    match (places.is_empty(), problems.is_empty()) {
+        (true, false) => Err(Failure::new("no place of logs could be read: nothing was listed", hint)),
+        (true, true) if args.format == InspectOutput::Table => {
+            Err(Failure::new("no agent keeps logs in its usual place here", hint))
         }
-    };
-    if places.is_empty() && args.format == InspectOutput::Table {
-        name_problems();
-        if !problems.is_empty() {
-            return Err(Failure::new(NOTHING_LISTED, "name a directory of logs: compactor inspect DIR"));
+        (_, true) => Ok(Exit::Done),
+        (false, false) => {
+            ui.say("some places could not be read; the rest is above (exit code 3)");
+            Ok(Exit::Partial)
         }
-        let hint = "name a directory of logs: compactor inspect DIR";
-        return Err(Failure::new("no agent keeps logs in its usual place here", hint));
     }
-    let look = Look { width: ui.width(), color: ui.color(), saved: None };
-    let page = report::homes::render(args.format.into(), &places, look)
-        .map_err(|error| Failure::new(format!("cannot write the list: {error}"), ""))?;
-    ui.product(&page)?;
-    name_problems();
-    if problems.is_empty() {
-        return Ok(Exit::Done);
-    }
-    if places.is_empty() {
-        return Err(Failure::new(NOTHING_LISTED, "name a directory of logs: compactor inspect DIR"));
-    }
-    ui.say("some places could not be read; the rest is above (exit code 3)");
-    Ok(Exit::Partial)
 }
 
 /// A time to the minute, in UTC.

@@ -16,8 +16,6 @@
 use std::io::Read;
 use std::path::Path;
 
-use super::zipped;
-
 /// What is taken, in words.
 pub(super) const TAKEN: &str =
     ".jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases, .eval, .zip with these";
@@ -30,7 +28,7 @@ pub(super) const PACKED: [&str; 2] = [".gz", ".zst"];
 
 /// Endings of archives of many files: logs of Inspect, and any.
 const EVALUATION: &str = ".eval";
-const ZIP: &str = ".zip";
+const ZIP: &str = "zip";
 
 /// Endings of packed files that are not read, and of files that were put aside.
 const OTHER: [&str; 13] =
@@ -93,12 +91,16 @@ pub(super) fn looks_like(words: &[&[&str]], file: impl Read) -> bool {
 /// True for what is taken in a directory.
 pub(super) fn is_log(path: &Path) -> bool {
     let name = path.file_name().map(|name| name.to_string_lossy()).unwrap_or_default();
-    let ends = |end: &str| name.to_ascii_lowercase().ends_with(end);
     match taken(&name) {
         Taken::Always => true,
         Taken::Where(words) => open(path).is_some_and(|file| looks_like(words, file)),
-        Taken::Never => ends(EVALUATION) || ends(ZIP) && path.is_file() && zipped::holds_logs(path),
+        Taken::Never => name.to_ascii_lowercase().ends_with(EVALUATION) || is_any_archive(path),
     }
+}
+
+/// True for an archive of which only its members tell whether it has to do with logs.
+pub(super) fn is_any_archive(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case(ZIP))
 }
 
 /// The file; `None` of what is none or cannot be read.

@@ -67,11 +67,6 @@ pub(super) fn is_zip(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.starts_with(b"PK\x05\x06")
 }
 
-/// True for an archive that holds a log, and for one of which that cannot be told.
-pub(super) fn holds_logs(path: &Path) -> bool {
-    list(path).map_or(true, |listed| !listed.logs.is_empty() || !listed.problems.is_empty())
-}
-
 /// The logs of an archive.
 pub(super) fn list(path: &Path) -> Result<Listed, String> {
     let file = super::file(path).map_err(|error| super::explain(&error))?;

@@ -51,7 +51,11 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
         return push_text(text, speaker, found);
     }
     let kind = text(&block, "type").unwrap_or_default().to_owned();
-    let carried = carried_text(&block);
+    if let Some(carried) = carried_text(&block) {
+        // The message carries it along: nobody typed it there.
+        let speaker = if speaker == Speaker::Other { speaker } else { Speaker::User { meta: true } };
+        return push_text(carried, speaker, found);
+    }
     match kind.as_str() {
         "text" | "input_text" | "output_text" | "" if text(&block, "text").is_some() => {
             push_text(take_text(&mut block, "text"), speaker, found);
@@ -101,11 +105,6 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
         _ if kind.ends_with("_tool_result") && text(&block, "tool_use_id").is_some() => {
             found.push(Part::Result(result(block, unflagged)));
         }
-        // Text that the message carries along: nobody typed it there.
-        "document" | "search_result" if carried.is_some() => {
-            let speaker = if speaker == Speaker::Other { speaker } else { Speaker::User { meta: true } };
-            push_text(carried.unwrap_or_default(), speaker, found);
-        }
         "image" | "image_url" | "input_image" => found.push(Part::Image { bytes: image_bytes(&block) }),
         // A model switch in mid-reply: not content.
         "fallback" => {}
@@ -142,16 +141,15 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
         Value::Array(blocks) => {
             let (mut whole, mut images) = (String::new(), 0);
             for mut block in blocks {
-                let carried = carried_text(&block);
-                let piece = match text(&block, "type") {
-                    Some("image" | "image_url" | "input_image") => {
+                let piece = match (carried_text(&block), text(&block, "type")) {
+                    (Some(carried), _) => carried,
+                    (_, Some("image" | "image_url" | "input_image")) => {
                         images += 1;
                         continue;
                     }
-                    Some("document" | "search_result") if carried.is_some() => carried.unwrap_or_default(),
-                    Some("tool_reference") => take_text(&mut block, "tool_name"),
+                    (_, Some("tool_reference")) => take_text(&mut block, "tool_name"),
                     _ if text(&block, "text").is_some() => take_text(&mut block, "text"),
-                    Some("tool_output")
+                    (_, Some("tool_output"))
                         if ["output", "content"].iter().any(|key| block.get(key).is_some()) =>
                     {
                         let inner = ["output", "content"].iter().map(|key| take(&mut block, key));
@@ -161,7 +159,7 @@ pub(super) fn result_text(content: Value) -> (String, u32) {
                         text
                     }
                     _ if text(&block, "value").is_some() => take_text(&mut block, "value"),
-                    Some(kind) if is_encoded(&block) => format!("[{kind}]"),
+                    (_, Some(kind)) if is_encoded(&block) => format!("[{kind}]"),
                     _ => argument_text(block),
                 };
                 if whole.is_empty() {

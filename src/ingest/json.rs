@@ -1,11 +1,9 @@
 //! Look-ups in JSON values that tolerate any shape: logs come from strangers, and every field may be missing,
 //! null or of another type. Numbers given as strings are not guessed at.
 
-use std::cell::Cell;
-
 use serde::de::DeserializeSeed as _;
 
-use super::value::{Seed, Value};
+use super::value::{Twice, Value};
 
 use crate::transcript::Usage;
 
@@ -127,10 +125,8 @@ pub(super) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
 
 /// True when a field comes twice in one object of a text that is JSON.
 pub(super) fn has_field_twice(text: &str) -> bool {
-    let twice = Cell::new(false);
     let mut reader = serde_json::Deserializer::from_str(text);
-    let seed = Seed { twice: Some(&twice), ..Seed::default() };
-    text.trim_start().starts_with('{') && seed.deserialize(&mut reader).is_ok() && twice.get()
+    text.trim_start().starts_with('{') && Twice.deserialize(&mut reader).is_ok_and(|twice| twice)
 }
 
 /// A value as argument text: a string as it is, null as nothing, everything else as JSON.

@@ -136,8 +136,9 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
     parsed
 }
 
-/// True for UTF-16, with or without a mark: every second byte of its ASCII is 0, and what is read of it as bytes is not what it says.
-pub(super) fn is_utf16(bytes: &[u8]) -> bool {
+/// True for UTF-16, with or without a mark: every second byte of its ASCII is 0, and what is read of it as bytes is not what
+/// it says.
+pub fn is_utf16(bytes: &[u8]) -> bool {
     let marked = [b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| bytes.starts_with(*mark));
     marked || matches!(bytes, [b'{' | b'[', 0, _, 0, ..] | [0, b'{' | b'[', 0, ..])
 }
@@ -160,7 +161,7 @@ pub(super) fn note_mark(out: &mut Sink) {
 }
 
 /// The bytes without a byte order mark.
-pub(super) fn unmarked(bytes: &[u8]) -> &[u8] {
+pub fn unmarked(bytes: &[u8]) -> &[u8] {
     bytes.strip_prefix(MARK).unwrap_or(bytes)
 }
 
@@ -329,12 +330,6 @@ impl Lines {
             out.damage(self.number, INVALID.0, INVALID.1);
             self.piece(&String::from_utf8_lossy(line), line.len(), out);
         }
-    }
-
-    /// The next element of a document.
-    fn element(&mut self, text: &str, out: &mut Sink) {
-        self.number = self.number.saturating_add(1);
-        self.piece(text, text.len(), out);
     }
 
     /// One line or element of `size` bytes in the file.

@@ -30,14 +30,14 @@ pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
         Cow::Owned(body.iter().copied().filter(|byte| *byte != 0).collect())
     };
     let text = String::from_utf8_lossy(body.trim_ascii());
-    let repaired = repair(&text);
-    let whole = |text: &str| serde_json::from_str::<&RawValue>(text).is_ok();
     let mut lines = Lines::default();
-    let lost = if whole(&text) {
-        elements(&text, true)?.into_iter().for_each(|element| lines.element(element, out));
+    let lost = if let Ok(found) = elements(&text) {
+        lines.list(&found, out)?;
         0
-    } else if matches!(repaired, Cow::Owned(_)) && whole(&repaired) {
-        elements(&repaired, true)?.into_iter().for_each(|element| lines.element(element, out));
+    } else if let Cow::Owned(repaired) = repair(&text)
+        && let Ok(found) = elements(&repaired)
+    {
+        lines.list(&found, out)?;
         out.note(0, "repaired-string", Severity::Note, super::REPAIRED);
         0
     } else if has_records(bytes) {
@@ -103,17 +103,31 @@ fn first_line(text: &[u8]) -> &[u8] {
     memchr(b'\n', text).map_or(text, |at| text.get(..at).unwrap_or_default()).trim_ascii()
 }
 
-/// The records of a whole document: the objects of an array, or the one object. With `all`, `None` where an array holds anything
-/// else: an array of bare values is no list of messages.
-fn elements(text: &str, all: bool) -> Option<Vec<&str>> {
-    if !text.starts_with('[') {
-        return Some(vec![text]);
+impl Lines {
+    /// The elements of a document; `None` where one is no object: a list of bare values is no list of messages.
+    fn list(&mut self, elements: &[&str], out: &mut Sink) -> Option<()> {
+        let all = !elements.is_empty() && elements.iter().all(|element| element.starts_with('{'));
+        all.then(|| self.objects(elements, out))
     }
-    let elements: Vec<&RawValue> = serde_json::from_str(text).ok()?;
-    let count = elements.len();
-    let objects: Vec<&str> =
-        elements.into_iter().map(RawValue::get).filter(|element| element.starts_with('{')).collect();
-    (!all || objects.len() == count && count > 0).then_some(objects)
+
+    /// Those of the elements that are objects.
+    fn objects(&mut self, elements: &[&str], out: &mut Sink) {
+        for element in elements.iter().filter(|element| element.starts_with('{')) {
+            self.number = self.number.saturating_add(1);
+            self.piece(element, element.len(), out);
+        }
+    }
+}
+
+/// What a whole document lists: the elements of an array, unread, or the one value.
+fn elements(text: &str) -> Result<Vec<&str>, serde_json::Error> {
+    if text.starts_with('[') {
+        let elements: Vec<&RawValue> = serde_json::from_str(text)?;
+        Ok(elements.into_iter().map(RawValue::get).collect())
+    } else {
+        let value: &RawValue = serde_json::from_str(text)?;
+        Ok(vec![value.get()])
+    }
 }
 
 /// What can be had of a damaged file: documents in front of the damage and whole members of the one that it hit. Gives the bytes
@@ -130,9 +144,7 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match stream.next()? {
             Ok(document) => {
-                for element in elements(document.get(), false).unwrap_or_default() {
-                    lines.element(element, out);
-                }
+                lines.objects(&elements(document.get()).unwrap_or_default(), out);
                 documents += 1;
                 rest = rest.get(document.get().len()..).unwrap_or_default();
             }
@@ -173,13 +185,8 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
 fn members(text: &str, damage: usize, lines: &mut Lines, out: &mut Sink) -> usize {
     let torn = text.get(..damage).unwrap_or(text);
     let Some((cut, closed)) = closed(torn) else { return 0 };
-    let Some(found) = elements(&closed, false).filter(|_| serde_json::from_str::<&RawValue>(&closed).is_ok())
-    else {
-        return 0;
-    };
-    for element in found {
-        lines.element(element, out);
-    }
+    let Ok(found) = elements(&closed) else { return 0 };
+    lines.objects(&found, out);
     let rest = text.get(cut..).unwrap_or_default();
     text.len() - rest.trim_start_matches(BETWEEN).len()
 }
@@ -243,6 +250,6 @@ fn offset(text: &str, error: &serde_json::Error) -> usize {
 /// Line and column of a byte, both from 1 on.
 fn place(text: &str, at: usize) -> (usize, usize) {
     let before = text.get(..at).unwrap_or(text);
-    let line = before.bytes().filter(|byte| *byte == b'\n').count() + 1;
+    let line = memchr_iter(b'\n', before.as_bytes()).count() + 1;
     (line, before.len() - before.rfind('\n').map_or(0, |at| at + 1) + 1)
 }
