@@ -25,6 +25,8 @@ mod tests;
 mod todo;
 mod tools;
 
+pub use arguments::has_field_twice;
+
 /// What kind of tool it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "kebab-case")]

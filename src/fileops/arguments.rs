@@ -55,6 +55,27 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// True when a field comes twice in one object of arguments given as the text of one.
+pub fn has_field_twice(arguments: &str) -> bool {
+    let arguments = arguments.trim();
+    arguments.starts_with('{') && is_field_twice(arguments)
+}
+
+/// The same of any JSON; texts and numbers in it are passed over undecoded.
+fn is_field_twice(json: &str) -> bool {
+    match json.as_bytes().first() {
+        Some(b'{') => serde_json::from_str::<Fields<'_>>(json).is_ok_and(|Fields(members)| {
+            let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
+            names.sort_unstable();
+            names.array_windows().any(|[one, next]| one == next)
+                || members.iter().any(|(_, value)| is_field_twice(value.get()))
+        }),
+        Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)
+            .is_ok_and(|items| items.into_iter().any(|item| is_field_twice(item.get()))),
+        _ => false,
+    }
+}
+
 impl<'a> Fields<'a> {
     /// The raw JSON of a member; the last one when it is given twice, as in JavaScript.
     pub(super) fn raw(&self, name: &str) -> Option<&'a str> {

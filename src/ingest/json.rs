@@ -1,9 +1,7 @@
 //! Look-ups in JSON values that tolerate any shape: logs come from strangers, and every field may be missing,
 //! null or of another type. Numbers given as strings are not guessed at.
 
-use serde::de::DeserializeSeed as _;
-
-use super::value::{Twice, Value};
+use super::value::Value;
 
 use crate::transcript::Usage;
 
@@ -121,12 +119,6 @@ pub(super) fn flag(value: &Value, key: &str) -> bool {
 /// The items of an array at `key`; none when it is no array.
 pub(super) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
     value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
-}
-
-/// True when a field comes twice in one object of a text that is JSON.
-pub(super) fn has_field_twice(text: &str) -> bool {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    text.trim_start().starts_with('{') && Twice.deserialize(&mut reader).is_ok_and(|twice| twice)
 }
 
 /// A value as argument text: a string as it is, null as nothing, everything else as JSON.

@@ -4,10 +4,10 @@
 
 use rustc_hash::FxHashMap;
 
-use super::json;
 use super::links::{self, Draft};
 use super::value::Value;
 use crate::diagnostic::{Diagnostic, Severity};
+use crate::fileops;
 use crate::transcript::{RawCounts, Recorded, Transcript};
 
 /// Diagnostics named one by one per code; further ones are counted.
@@ -115,7 +115,7 @@ impl Sink {
     /// Notes a field that comes twice in the arguments of a call, where the record holds them as JSON text: one that comes twice in
     /// the record itself was noted when it was parsed.
     pub(super) fn arguments(&mut self, arguments: Option<&Value>, line: u32) {
-        if arguments.and_then(Value::as_str).is_some_and(json::has_field_twice) {
+        if arguments.and_then(Value::as_str).is_some_and(fileops::has_field_twice) {
             let text = "a field comes twice in the arguments of a call; the last one counts";
             self.note(line, "duplicate-field", Severity::Note, text);
         }

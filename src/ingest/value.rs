@@ -505,68 +505,6 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// Whether a field comes twice in one object; keeps nothing of what it reads.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Twice;
-
-impl<'de> DeserializeSeed<'de> for Twice {
-    type Value = bool;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<bool, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Twice {
-    type Value = bool;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a JSON value")
-    }
-
-    fn visit_bool<E>(self, _: bool) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_i64<E>(self, _: i64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_u64<E>(self, _: u64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_f64<E>(self, _: f64) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_str<E>(self, _: &str) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_unit<E>(self) -> Result<bool, E> {
-        Ok(false)
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<bool, A::Error> {
-        let mut twice = false;
-        while let Some(inside) = items.next_element_seed(self)? {
-            twice |= inside;
-        }
-        Ok(twice)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<bool, A::Error> {
-        let (mut names, mut twice) = (Vec::new(), false);
-        while let Some(name) = fields.next_key_seed(Name)? {
-            names.push(name);
-            twice |= fields.next_value_seed(self)?;
-        }
-        names.sort_unstable();
-        Ok(twice || names.array_windows().any(|[one, next]| one == next))
-    }
-}
-
 /// The name of a field, borrowed where it has no escapes.
 struct Name;
 
@@ -630,7 +568,6 @@ mod tests {
         let seed = Seed { twice: Some(&twice), ..Seed::default() };
         let value = seed.deserialize(&mut serde_json::Deserializer::from_str(&text)).unwrap();
         assert!(twice.get());
-        assert!(Twice.deserialize(&mut serde_json::Deserializer::from_str(&text)).unwrap());
         let map = value.as_object().unwrap();
         assert_eq!((map.0.len(), map.get("k3").and_then(Value::as_u64)), (30, Some(33)));
     }

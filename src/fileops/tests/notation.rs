@@ -445,3 +445,19 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn fields_that_come_twice_are_seen_at_any_depth() {
+    for twice in [
+        r#"{"path":"a","x":1,"path":"b"}"#,
+        r#" {"x":{"a":1,"a":1}}"#,
+        r#"{"x":[1,{"y":[{"a":1,"b":2,"\u0061":3}]}]}"#,
+    ] {
+        assert!(has_field_twice(twice), "{twice}");
+    }
+    for once in
+        ["", "text", "[]", r#"{"a":{"b":1},"b":{"a":1}}"#, r#"{"a":"{\"b\":1,\"b\":2}"}"#, r#"{"a":1,"a":"#]
+    {
+        assert!(!has_field_twice(once), "{once}");
+    }
+}
