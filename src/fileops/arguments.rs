@@ -55,23 +55,27 @@ impl<'a> Arguments<'a> {
     }
 }
 
+/// Levels of objects and lists in which a field that comes twice is looked for: each is read once for every level above it.
+const LEVELS: u8 = 100;
+
 /// True when a field comes twice in one object of arguments given as the text of one.
 pub fn has_field_twice(arguments: &str) -> bool {
     let arguments = arguments.trim();
-    arguments.starts_with('{') && is_field_twice(arguments)
+    arguments.starts_with('{') && is_field_twice(arguments, LEVELS)
 }
 
 /// The same of any JSON; texts and numbers in it are passed over undecoded.
-fn is_field_twice(json: &str) -> bool {
+fn is_field_twice(json: &str, levels: u8) -> bool {
+    let Some(levels) = levels.checked_sub(1) else { return false };
     match json.as_bytes().first() {
         Some(b'{') => serde_json::from_str::<Fields<'_>>(json).is_ok_and(|Fields(members)| {
             let mut names: Vec<&str> = members.iter().map(|(name, _)| name.as_ref()).collect();
             names.sort_unstable();
             names.array_windows().any(|[one, next]| one == next)
-                || members.iter().any(|(_, value)| is_field_twice(value.get()))
+                || members.iter().any(|(_, value)| is_field_twice(value.get(), levels))
         }),
         Some(b'[') => serde_json::from_str::<Vec<&RawValue>>(json)
-            .is_ok_and(|items| items.into_iter().any(|item| is_field_twice(item.get()))),
+            .is_ok_and(|items| items.into_iter().any(|item| is_field_twice(item.get(), levels))),
         _ => false,
     }
 }

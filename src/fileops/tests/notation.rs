@@ -460,4 +460,9 @@ fn fields_that_come_twice_are_seen_at_any_depth() {
     {
         assert!(!has_field_twice(once), "{once}");
     }
+    // What is nested without end is not followed to its end.
+    for depth in [100, 10_000, 1_000_000] {
+        let deep = format!("{{\"x\":{}{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(!has_field_twice(&deep));
+    }
 }
