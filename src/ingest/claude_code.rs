@@ -312,8 +312,8 @@ struct Forest {
     uuids: FxHashMap<String, Place>,
     /// What further records of an id say that say something else.
     again: FxHashSet<(String, String)>,
-    replies: FxHashSet<String>,
-    calls: FxHashSet<String>,
+    /// Session of the record before.
+    session: String,
     /// Working directory by session.
     cwds: FxHashMap<String, Arc<str>>,
     queue: Queue,
@@ -334,7 +334,14 @@ impl Forest {
             (1..).zip(lines).for_each(|(line, value)| self.add(line, value, out));
             return;
         }
-        self.count(&fields, out);
+        let goes_on = fields.session.is_empty() && !self.session.is_empty();
+        if goes_on {
+            // What names no session goes on with the one before it, whatever it says of its parent.
+            fields.session.clone_from(&self.session);
+        } else if fields.session != self.session {
+            self.session.clone_from(&fields.session);
+        }
+        count(&fields, out);
         if fields.kind.as_deref() == Some("queue-operation") {
             self.queue_operation(fields, line);
             return;
@@ -367,7 +374,9 @@ impl Forest {
         let parent = match parent {
             Some(Value::String(uuid)) if !uuid.is_empty() => Parent::Uuid(uuid),
             // Only a request begins a conversation; everything else without a parent follows what is before it.
-            Some(Value::Null) if !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Chain) => {
+            Some(Value::Null)
+                if !goes_on && !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Chain) =>
+            {
                 Parent::Nobody
             }
             _ => Parent::Unsaid,
@@ -460,30 +469,30 @@ impl Forest {
         std::mem::take(&mut self.queue).finish(&self.main, out);
         self
     }
+}
 
-    /// Raw counts: replies by their id, every user line, calls by their id, every mark of a compaction.
-    fn count(&mut self, fields: &Fields, out: &mut Sink) {
-        match fields.kind.as_deref() {
-            Some("assistant") => {
-                let id = text(&fields.message, "id").unwrap_or(&fields.uuid);
-                out.raw.messages += u64::from(id.is_empty() || self.replies.insert(id.to_owned()));
-                let blocks = items(&fields.message, "content").iter();
-                for block in blocks.filter(|block| text(block, "type") == Some("tool_use")) {
-                    let new = text(block, "id").is_none_or(|id| self.calls.insert(id.to_owned()));
-                    out.raw.tool_calls += u64::from(new);
-                }
+/// Raw counts: replies by their id, every user line, calls by their id, every mark of a compaction.
+fn count(fields: &Fields, out: &mut Sink) {
+    match fields.kind.as_deref() {
+        Some("assistant") => {
+            let id = text(&fields.message, "id").unwrap_or(&fields.uuid);
+            out.raw.messages += u64::from(id.is_empty() || out.is_first("reply", id));
+            let blocks = items(&fields.message, "content").iter();
+            for block in blocks.filter(|block| text(block, "type") == Some("tool_use")) {
+                let new = text(block, "id").is_none_or(|id| out.is_first("call", id));
+                out.raw.tool_calls += u64::from(new);
             }
-            Some("user") => {
-                out.raw.messages += 1;
-                out.raw.compactions += u64::from(fields.summary);
-            }
-            Some("system") => {
-                let marks =
-                    matches!(fields.subtype.as_deref(), Some("compact_boundary" | "microcompact_boundary"));
-                out.raw.compactions += u64::from(marks);
-            }
-            _ => {}
         }
+        Some("user") => {
+            out.raw.messages += 1;
+            out.raw.compactions += u64::from(fields.summary);
+        }
+        Some("system") => {
+            let marks =
+                matches!(fields.subtype.as_deref(), Some("compact_boundary" | "microcompact_boundary"));
+            out.raw.compactions += u64::from(marks);
+        }
+        _ => {}
     }
 }
 

@@ -2,7 +2,9 @@
 //!
 //! Invariant: the number of diagnostics is bounded (at most [`PER_CODE`] + 1 per code), whatever the input.
 
-use rustc_hash::FxHashMap;
+use std::hash::BuildHasher as _;
+
+use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::links::{self, Draft};
 use super::value::Value;
@@ -30,6 +32,8 @@ pub(super) struct Sink {
     batches: bool,
     given: u64,
     numbered: u32,
+    /// Hashes of the ids that were counted, over all batches.
+    counted: FxHashSet<u64>,
     refused: bool,
 }
 
@@ -73,6 +77,11 @@ impl Sink {
     pub(super) fn number(&mut self) -> u32 {
         self.numbered += 1;
         self.numbered
+    }
+
+    /// True when nothing of this kind and id was counted in the file before.
+    pub(super) fn is_first(&mut self, kind: &'static str, id: &str) -> bool {
+        self.counted.insert(FxBuildHasher.hash_one((kind, id)))
     }
 
     /// Takes the sessions out.

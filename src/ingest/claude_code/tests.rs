@@ -156,7 +156,7 @@ fn a_rewind_leaves_the_older_branch_out() {
     );
     assert_eq!(
         read.diagnostics[0].to_string(),
-        "line 3: abandoned-branch: 3 records of branches that were rewound; left out"
+        "line 3: abandoned-branch: a record of a branch that was rewound; left out (3 times, first here)"
     );
     assert_eq!(read.raw.messages, 7);
     // To the very start.

@@ -33,8 +33,7 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         active.insert(nodes[*leaf].session.as_str(), *root);
     }
     let mut keys: Vec<Option<(u32, usize)>> = vec![None; nodes.len()];
-    let mut on_path: FxHashSet<&str> = FxHashSet::default();
-    let mut calls: FxHashSet<&str> = FxHashSet::default();
+    let mut on_path = OnPath::default();
     for (root, leaf) in leaves_in_order(&leaves) {
         if active.get(nodes[leaf].session.as_str()) != Some(&root) {
             continue;
@@ -45,20 +44,15 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         for (depth, index) in path.into_iter().enumerate() {
             line = line.max(nodes[index].line);
             keys[index] = Some((line, depth));
-            admit(&nodes[index], &mut on_path, &mut calls);
+            on_path.admit(&nodes[index], root);
         }
     }
-    admit_siblings(&nodes, &parents, &mut keys, on_path, calls);
-    let (mut abandoned, mut first) = (0u64, 0);
+    admit_siblings(&nodes, &parents, &roots, &mut keys, on_path);
     for (node, _) in nodes.iter().zip(&keys).filter(|(_, key)| key.is_none()) {
         if matches!(node.kind, Kind::User | Kind::Assistant | Kind::Queued { .. }) {
-            abandoned += 1;
-            first = if first == 0 { node.line } else { first };
+            let text = "a record of a branch that was rewound; left out";
+            out.note(node.line, "abandoned-branch", Severity::Note, text);
         }
-    }
-    if abandoned > 0 {
-        let text = format!("{abandoned} records of branches that were rewound; left out");
-        out.note(first, "abandoned-branch", Severity::Note, text);
     }
     split(nodes, &keys, &roots)
 }
@@ -143,34 +137,44 @@ fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], assumed: &[bool], o
     roots
 }
 
-/// Remembers which reply and which calls a record on the path has.
-fn admit<'a>(node: &'a Node, replies: &mut FxHashSet<&'a str>, calls: &mut FxHashSet<&'a str>) {
-    if node.kind != Kind::Assistant {
-        return;
+/// Replies and calls on the paths, each with the root of its tree: ids may come again in another conversation.
+#[derive(Debug, Default)]
+struct OnPath<'a> {
+    replies: FxHashSet<(usize, &'a str)>,
+    calls: FxHashSet<(usize, &'a str)>,
+}
+
+impl<'a> OnPath<'a> {
+    /// Remembers which reply and which calls a record on a path has.
+    fn admit(&mut self, node: &'a Node, root: usize) {
+        if node.kind != Kind::Assistant {
+            return;
+        }
+        let reply = node.reply();
+        if !reply.is_empty() {
+            self.replies.insert((root, reply));
+        }
+        self.calls.extend(node.call_ids().map(|id| (root, id)));
     }
-    let reply = node.reply();
-    if !reply.is_empty() {
-        replies.insert(reply);
-    }
-    calls.extend(node.call_ids());
 }
 
 /// Takes in what parallel tool calls put beside the path.
 fn admit_siblings<'a>(
     nodes: &'a [Node],
     parents: &[Option<usize>],
+    roots: &[usize],
     keys: &mut [Option<(u32, usize)>],
-    mut replies: FxHashSet<&'a str>,
-    mut calls: FxHashSet<&'a str>,
+    mut on_path: OnPath<'a>,
 ) {
     for (index, node) in nodes.iter().enumerate() {
         if keys[index].is_some() {
             continue;
         }
+        let root = roots[index];
         let belongs = match node.kind {
-            Kind::Assistant => replies.contains(node.reply()),
+            Kind::Assistant => on_path.replies.contains(&(root, node.reply())),
             Kind::User if node.result_ids().next().is_some() => {
-                node.result_ids().any(|id| calls.contains(id))
+                node.result_ids().any(|id| on_path.calls.contains(&(root, id)))
             }
             Kind::Attachment | Kind::Queued { .. } | Kind::Chain => {
                 parents[index].is_some_and(|parent| keys[parent].is_some())
@@ -179,7 +183,7 @@ fn admit_siblings<'a>(
             Kind::Boundary | Kind::Summary => false,
         };
         if belongs {
-            admit(node, &mut replies, &mut calls);
+            on_path.admit(node, root);
             keys[index] = Some((node.line, 0));
         }
     }
@@ -206,11 +210,11 @@ fn split(nodes: Vec<Node>, keys: &[Option<(u32, usize)>], roots: &[usize]) -> Ve
         .collect()
 }
 
-/// Records of sub-agents, grouped by agent in order of their first record. Those without an agent id are grouped by the
+/// Records of sub-agents, grouped by session and agent in order of their first record. Those without an agent id are grouped by the
 /// root of their chain.
 pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec<Node>)> {
     let mut agent_of: FxHashMap<String, usize> = FxHashMap::default();
-    let mut places: FxHashMap<String, usize> = FxHashMap::default();
+    let mut places: FxHashMap<(String, String), usize> = FxHashMap::default();
     let mut groups: Vec<(String, Vec<Node>)> = Vec::new();
     for (agent, node) in nodes {
         let above = match &node.parent {
@@ -223,7 +227,7 @@ pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec
                 let name = agent.unwrap_or_else(|| {
                     if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.clone() }
                 });
-                *places.entry(name.clone()).or_insert_with(|| {
+                *places.entry((node.session.clone(), name.clone())).or_insert_with(|| {
                     groups.push((name, Vec::new()));
                     groups.len() - 1
                 })

@@ -178,9 +178,50 @@ fn sessions_are_read_by_themselves() {
     mixed.extend([queue("remove", "d")]);
     for batch in [1, 300, 1 << 20] {
         let sessions = check(lines(mixed.clone()).as_bytes(), batch);
-        assert_eq!(sessions.len(), 5);
+        // What names no session goes on with the one before it.
+        let counts: Vec<(&str, usize)> =
+            sessions.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
+        assert_eq!(counts, [("a", 7), ("b", 6), ("c", 4), ("d", 1)]);
         let elsewhere = sessions.iter().filter(|session| session.id != "a");
         assert!(elsewhere.flat_map(|session| &session.messages).all(|message| message.cwd.is_none()));
+    }
+}
+
+/// The same ids of replies, calls and agents in several sessions: each is counted once in the file, and each session has its own.
+#[test]
+fn ids_may_come_again_in_another_session() {
+    let mut records = Vec::new();
+    for id in ["a", "b", "c"] {
+        let mut session = claude(id, 3);
+        for (at, record) in session.iter_mut().enumerate().filter(|(at, _)| at % 2 == 1) {
+            record["message"]["id"] = json!(format!("reply-{}", at % 4));
+        }
+        // A branch that was rewound, with a reply whose id is on the path of another session.
+        let branch = json!({"type": "assistant", "uuid": format!("{id}-x"), "sessionId": id, "parentUuid": format!("{id}-0"),
+            "message": {"role": "assistant", "id": format!("only-{id}"), "content": "no"}});
+        session.insert(2, branch);
+        let end = session.len() - 1;
+        session[end]["message"]["id"] = json!(if id == "a" { "only-b" } else { "only-a" });
+        let mut agent = claude(id, 1);
+        for record in &mut agent {
+            record["isSidechain"] = json!(true);
+            record["agentId"] = json!("agent");
+            record["uuid"] = json!(format!("{id}-agent-{}", record["uuid"]));
+        }
+        session.extend(agent);
+        records.extend(session);
+    }
+    // Records whose session is no id, between those of others.
+    records.insert(
+        4,
+        json!({"type": "queue-operation", "operation": "enqueue", "sessionId": 7, "content": "more"}),
+    );
+    records.insert(9, json!({"type": "attachment", "sessionId": null, "uuid": "odd", "attachment": {"type": "file", "content": "x"}}));
+    for batch in [1, 300, 900, 1 << 20] {
+        let sessions = check(lines(records.clone()).as_bytes(), batch);
+        let mut counts: Vec<usize> = sessions.iter().map(|session| session.messages.len()).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, [2, 2, 2, 6, 6, 7], "{batch}");
     }
 }
 
