@@ -174,6 +174,41 @@ fn canonical_logs_record_exactly_what_stayed() {
     assert!(again.unchanged[0].1.to_string().contains("ends with a compaction"), "{again:?}");
 }
 
+/// A Claude Code log of records with these ids, parents, roles and texts.
+fn claude_log(records: &[(&str, &str, &str, &str)]) -> Vec<u8> {
+    let record = |(uuid, parent, role, text): &(&str, &str, &str, &str)| {
+        let parent = (!parent.is_empty()).then_some(*parent);
+        let content = json!([{"type": "text", "text": text}]);
+        json!({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": role, "content": content}})
+    };
+    records.iter().map(|it| format!("{}\n", record(it))).collect::<String>().into_bytes()
+}
+
+/// Where the record that ends the conversation was written before the one it answers, the compaction stands behind the former.
+#[test]
+fn a_compaction_stands_behind_the_end_of_the_conversation() {
+    let long = "the orchard needs water in July ".repeat(400);
+    let bytes = claude_log(&[
+        ("a", "", "user", &long),
+        ("b", "a", "assistant", &long),
+        ("d", "c", "assistant", "done"),
+        ("c", "b", "user", "and now the pears"),
+    ]);
+    let written = check_written("log.jsonl", &bytes, Strategy::Structured, Target::Same);
+    let text = String::from_utf8(written.outputs[0].bytes.clone()).unwrap();
+    let boundary: Value = serde_json::from_str(text.lines().nth(4).unwrap()).unwrap();
+    assert_eq!(boundary["logicalParentUuid"], "d");
+}
+
+#[test]
+fn a_session_without_requests_and_replies_is_refused_by_itself() {
+    let command = format!("<command-name>/model</command-name>{}", "x y ".repeat(4000));
+    let bytes = claude_log(&[("a", "", "user", &command), ("b", "a", "user", &command)]);
+    let written = check_written("log.jsonl", &bytes, Strategy::Truncate, Target::Same);
+    assert_eq!(written.outputs, []);
+    assert!(written.unchanged[0].1.to_string().contains("no request and no reply"), "{written:?}");
+}
+
 #[test]
 fn formats_without_a_record_are_refused_by_name() {
     for (format, says) in [

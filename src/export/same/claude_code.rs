@@ -3,6 +3,7 @@
 
 use super::{Addition, Log, OTHER_FORM, refused, text};
 use crate::export::Unchanged;
+use crate::transcript::{Message, Role};
 use serde_json::{Map, Value, json};
 
 /// Fields that every record of a session carries.
@@ -12,10 +13,17 @@ const COMMON: [&str; 8] =
 /// The records, and the summary in them.
 pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String, String), Unchanged> {
     let id = addition.transcript.id.as_str();
+    let worked = |message: &Message| message.role == Role::Assistant || message.is_user_request();
+    if !addition.transcript.messages.iter().any(worked) {
+        let cause =
+            "the session holds no request and no reply: a compaction behind it would read as its beginning";
+        return Err(refused(cause, OTHER_FORM));
+    }
     let leaf = log.backwards().find(|record| is_content(record) && text(record, "sessionId") == id);
     let leaf = leaf.ok_or_else(|| {
         refused("no record of the session has an id that a compaction could name", OTHER_FORM)
     })?;
+    let leaf = end_of_chain(log, addition, leaf);
     let mut kept: Vec<String> = Vec::new();
     for record in addition.tail().flat_map(|message| log.records_of(message)) {
         let uuid = text(&record, "uuid").to_owned();
@@ -71,6 +79,28 @@ pub(super) fn records(log: &Log<'_>, addition: &Addition<'_>) -> Result<(String,
         ],
     );
     Ok((summary, format!("{}\n{}\n", Value::Object(first), Value::Object(second))))
+}
+
+/// The record with which the conversation ends: the last one of the log, save where what follows it was written before it.
+fn end_of_chain(log: &Log<'_>, addition: &Addition<'_>, last: Value) -> Value {
+    if !["user", "assistant"].contains(&text(&last, "type")) {
+        return last;
+    }
+    let mut behind = Vec::new();
+    for message in addition.transcript.messages.iter().rev() {
+        let records = log.records_of(message);
+        if records.iter().any(|record| text(record, "uuid") == text(&last, "uuid")) {
+            break;
+        }
+        behind.push(records);
+    }
+    let mut end = last;
+    for record in behind.into_iter().rev().flatten() {
+        if text(&record, "parentUuid") == text(&end, "uuid") && is_content(&record) {
+            end = record;
+        }
+    }
+    end
 }
 
 fn add<const N: usize>(record: &mut Map<String, Value>, fields: [(&str, Option<Value>); N]) {

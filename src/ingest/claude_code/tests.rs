@@ -236,6 +236,15 @@ fn parents_that_are_missing_or_late() {
         &["a<- user go", "c<b done t1 one", "b<a call r1 t1", "d<c say r2 x"],
         &["U \"go\"", "A Bash#t1", "T t1=ok \"one\"", "A \"x\""],
     );
+    // Down to what was written before what it follows, where that comes last; a branch beside it stays left out.
+    check(
+        &["d<c say r2 x", "c<b done t1 one", "a<- user go", "b<a call r1 t1"],
+        &["U \"go\"", "A Bash#t1", "T t1=ok \"one\"", "A \"x\""],
+    );
+    check(
+        &["a<- user go", "x<a user old", "d<c say r2 x", "e<d user on", "c<a user new"],
+        &["U \"go\"", "U \"new\"", "A \"x\"", "U \"on\""],
+    );
     // Progress is part of the chain.
     check(&["a<- user go", "p<a progress", "b<p say r1 x"], &["U \"go\"", "A \"x\""]);
     // A circle is cut.

@@ -4,8 +4,9 @@
 //!
 //! * a parent that is not in the file (dangling, or across a compaction boundary) is replaced by the record before, of
 //!   the same session where there is one; so paths cross compactions;
-//! * the path is what leads from the root to the last record. Parallel tool calls fork the chain without being
-//!   rewinds: lines of a reply that is on the path, results of its calls, and attachments and queued messages behind them belong to it;
+//! * the path is what leads from the root to the last record, and on to what follows it where that was written before it.
+//!   Parallel tool calls fork the chain without being rewinds: lines of a reply that is on the path, results of its calls, and
+//!   attachments and queued messages behind them belong to it;
 //! * everything else beside the path was rewound by the user and is left out, with a note;
 //! * roots of other sessions are conversations of their own; a second root of the same session is a rewind to the start,
 //!   unless the file ties nothing together (replies without parents), which makes it a plain sequence.
@@ -32,13 +33,15 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
     for (root, leaf) in &leaves_in_order(&leaves) {
         active.insert(nodes[*leaf].session.as_str(), *root);
     }
+    let next = last_children(&nodes, &parents, &assumed);
     let mut keys: Vec<Option<(u32, usize)>> = vec![None; nodes.len()];
     let mut on_path = OnPath::default();
     for (root, leaf) in leaves_in_order(&leaves) {
         if active.get(nodes[leaf].session.as_str()) != Some(&root) {
             continue;
         }
-        let mut path: Vec<usize> = std::iter::successors(Some(leaf), |index| parents[*index]).collect();
+        let end = std::iter::successors(Some(leaf), |index| next[*index]).last();
+        let mut path: Vec<usize> = std::iter::successors(end, |index| parents[*index]).collect();
         path.reverse();
         let mut line = 0;
         for (depth, index) in path.into_iter().enumerate() {
@@ -135,6 +138,17 @@ fn find_roots(nodes: &[Node], parents: &mut [Option<usize>], assumed: &[bool], o
         }
     }
     roots
+}
+
+/// For each record the last child, of those of its session that name it.
+fn last_children(nodes: &[Node], parents: &[Option<usize>], assumed: &[bool]) -> Vec<Option<usize>> {
+    let mut last = vec![None; nodes.len()];
+    for (index, parent) in parents.iter().enumerate().filter(|(index, _)| !assumed[*index]) {
+        if let Some(parent) = parent.filter(|parent| nodes[*parent].session == nodes[index].session) {
+            last[parent] = Some(index);
+        }
+    }
+    last
 }
 
 /// Replies and calls on the paths, each with the root of its tree: ids may come again in another conversation.
