@@ -140,7 +140,7 @@ pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
 /// it says.
 pub fn is_utf16(bytes: &[u8]) -> bool {
     let marked = [b"\xff\xfe", b"\xfe\xff"].iter().any(|mark| bytes.starts_with(*mark));
-    marked || matches!(bytes, [b'{' | b'[', 0, _, 0, ..] | [0, b'{' | b'[', 0, ..])
+    marked || matches!(bytes, [b'{' | b'[', 0, 1..=255, 0, ..] | [0, b'{' | b'[', 0, 1..=255, ..])
 }
 
 /// True when a line of it is a record.

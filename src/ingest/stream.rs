@@ -50,7 +50,7 @@ pub fn ingest_in_batches(
 ) -> io::Result<Ingested> {
     let mut blocks = Blocks::new(open()?);
     blocks.fill_line()?;
-    if lines::is_whole(lines::unmarked(blocks.waiting())) {
+    if lines::is_utf16(blocks.waiting()) || lines::is_whole(lines::unmarked(blocks.waiting())) {
         let bytes = blocks.rest()?;
         let mut read = ingest(&bytes, name);
         drop(bytes);

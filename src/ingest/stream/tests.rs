@@ -301,6 +301,10 @@ fn what_is_no_list_of_lines_is_read_whole() {
     );
     check(b"\xef\xbb\xbf{\"role\": \"user\", \"content\": \"a\"}\n{\"role\": \"assistant\", \"content\": \"b\"}", 1);
     check(b"\n\n  \nplain text\nthat is no log\n", 1);
+    // Text of another kind, though its line looks like a record, and a record with bytes that are none.
+    let record = b"{\0\"\0\"type\":\"summary\",\"leafUuid\":\"\"}\n";
+    check(record, 1);
+    check(&record.map(|byte| if byte == b'"' { 0 } else { byte }), 1);
 }
 
 proptest! {
