@@ -181,7 +181,7 @@ fn claude_log(records: &[(&str, &str, &str, &str)]) -> Vec<u8> {
         let content = json!([{"type": "text", "text": text}]);
         json!({"type": role, "uuid": uuid, "parentUuid": parent, "sessionId": "s", "message": {"role": role, "content": content}})
     };
-    records.iter().map(|it| format!("{}\n", record(it))).collect::<String>().into_bytes()
+    records.iter().map(|it| record(it).to_string() + "\n").collect::<String>().into_bytes()
 }
 
 /// Where the record that ends the conversation was written before the one it answers, the compaction stands behind the former.

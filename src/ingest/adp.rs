@@ -10,37 +10,42 @@ use crate::ingest::value::Value;
 use crate::ingest::value::{Map, json};
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{argument_text, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
-pub(super) static SHAPE: Shape = Shape::new(Format::Adp, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::Adp, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let first = items(value, "content").first()?;
     text(first, "class_").map(|_| "has content of actions and observations with class_")
 }
 
+/// True for a record that is a trajectory.
+fn is_trajectory(value: &Value) -> bool {
+    value.get("content").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    for (number, Record { line, mut value }) in records.into_iter().enumerate() {
-        let id = session_id(&value, &["id"], name, number + 1, several);
-        let mut draft = Draft::new(id);
-        let details = value.get("details").unwrap_or(&Value::Null);
-        draft.model = text(details, "model_name").map(str::to_owned);
-        draft.tool_schema = text(details, "tools").filter(|tools| tools.len() > 2).map(str::to_owned);
+    let names = Names::new(&records, is_trajectory, name, out);
+    for Record { line, mut value } in records {
         let Value::Array(list) = take(&mut value, "content") else {
             out.note(line, "unknown-record", Severity::Note, "a record without a list of content; ignored");
             continue;
         };
+        let mut draft = Draft::new(names.next(&value, &["id"], out));
+        let details = value.get("details").unwrap_or(&Value::Null);
+        draft.model = text(details, "model_name").map(str::to_owned);
+        draft.tool_schema = text(details, "tools").filter(|tools| tools.len() > 2).map(str::to_owned);
         let mut open = false;
         for (index, entry) in list.into_iter().enumerate() {
             add(&mut draft, entry, &mut open, build::place(index), out);

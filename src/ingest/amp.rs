@@ -22,13 +22,14 @@ use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolResult, Usage};
 
 /// Thread files.
-pub(super) static SHAPE: Shape = Shape::new(Format::Amp, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_thread), ..Shape::new(Format::Amp, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let thread = text(value, "id").is_some_and(|id| id.starts_with("T-"));
@@ -37,10 +38,15 @@ fn sniff(value: &Value) -> Option<&'static str> {
         .then_some("has a thread id (T-) and messages")
 }
 
-fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+/// True for a record that is a thread.
+fn is_thread(value: &Value) -> bool {
+    sniff(value).is_some()
+}
+
+fn read(records: Vec<Record>, _: &str, out: &mut Sink) {
     for record in records {
-        if sniff(&record.value).is_some() {
-            thread(record.value, name, out);
+        if is_thread(&record.value) {
+            thread(record.value, out);
         } else {
             let text = "a record that is no thread, left out";
             out.note(record.line, "unknown-record", Severity::Note, text);
@@ -48,9 +54,9 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     }
 }
 
-fn thread(mut value: Value, name: &str, out: &mut Sink) {
-    let id = take_text(&mut value, "id");
-    let mut draft = Draft::new(if id.is_empty() { name.to_owned() } else { id });
+fn thread(mut value: Value, out: &mut Sink) {
+    // A thread is known by its id.
+    let mut draft = Draft::new(take_text(&mut value, "id"));
     let directory: Option<Arc<str>> = directory(&value).map(Arc::from);
     let Value::Array(messages) = take(&mut value, "messages") else { return };
     for (index, mut one) in messages.into_iter().enumerate() {

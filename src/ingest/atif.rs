@@ -7,21 +7,23 @@
 mod tests;
 
 use crate::ingest::value::Value;
-use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Origin, Outcome, Part, Role, Usage};
 
 /// Trajectories.
-pub(super) static SHAPE: Shape = Shape::new(Format::Atif, sniff, read);
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::Each { own: is_trajectory, refers: Some(referred) },
+    ..Shape::new(Format::Atif, sniff, read)
+};
 
 /// Fields that name a trajectory.
 const IDS: [&str; 2] = ["trajectory_id", "session_id"];
@@ -31,13 +33,18 @@ fn sniff(value: &Value) -> Option<&'static str> {
         .then_some("has schema_version of ATIF and steps")
 }
 
+/// True for a record that is a trajectory.
+fn is_trajectory(value: &Value) -> bool {
+    value.get("steps").is_some()
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    let referred: FxHashSet<String> = records.iter().flat_map(|record| referred(&record.value)).collect();
-    for (number, record) in records.into_iter().enumerate() {
-        let ids = if several { &IDS[..] } else { &["session_id", "trajectory_id"] };
-        let id = session_id(&record.value, ids, name, number + 1, several);
-        let sub = IDS.iter().any(|key| text(&record.value, key).is_some_and(|id| referred.contains(id)));
+    let names = Names::new(&records, is_trajectory, name, out);
+    out.refer(records.iter().flat_map(|record| referred(&record.value)));
+    for record in records {
+        let ids = if names.several { &IDS[..] } else { &["session_id", "trajectory_id"] };
+        let id = names.next(&record.value, ids, out);
+        let sub = IDS.iter().any(|key| text(&record.value, key).is_some_and(|id| out.is_referred(id)));
         trajectory(record.value, &id, sub, record.line, 0, out);
     }
 }
@@ -82,7 +89,7 @@ fn trajectory(mut value: Value, id: &str, sub: bool, line: u32, depth: u32, out:
     if let Value::Array(inner) = take(&mut value, "subagent_trajectories") {
         for (number, value) in inner.into_iter().enumerate() {
             if depth < DEEPEST {
-                let id = session_id(&value, &IDS, &format!("{id}#sub"), number + 1, true);
+                let id = build::session_id(&value, &IDS, &format!("{id}#sub"), number + 1, true);
                 trajectory(value, &id, true, line, depth + 1, out);
             }
         }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::blocks;
 use super::json::{argument_text, take, take_text, text as text_at};
+use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
@@ -74,6 +75,26 @@ pub(super) fn session_id(value: &Value, keys: &[&str], name: &str, number: usize
         Some(id) => id.to_owned(),
         None if several => format!("{name}#{number}"),
         None => name.to_owned(),
+    }
+}
+
+/// Names the sessions of a file of which each is one record.
+pub(super) struct Names<'a> {
+    name: &'a str,
+    /// True when the file holds more of them than one.
+    pub(super) several: bool,
+}
+
+impl<'a> Names<'a> {
+    /// `own` holds for the records that are sessions; `name` is the file's.
+    pub(super) fn new(records: &[Record], own: fn(&Value) -> bool, name: &'a str, out: &Sink) -> Self {
+        let own = records.iter().filter(|record| own(&record.value));
+        Self { name, several: out.is_in_batches() || own.take(2).count() > 1 }
+    }
+
+    /// The id of the next one: its own at one of these keys, else the file's name, with a number where there are several.
+    pub(super) fn next(&self, value: &Value, keys: &[&str], out: &mut Sink) -> String {
+        session_id(value, keys, self.name, out.number() as usize, self.several)
     }
 }
 

@@ -10,19 +10,20 @@ use crate::ingest::value::{Key, Map, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks;
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::formats::Format;
 use super::injected;
 use super::json::{self, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, Text};
 
 /// Conversations.
-pub(super) static SHAPE: Shape = Shape::new(Format::ChatgptExport, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_conversation), ..Shape::new(Format::ChatgptExport, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let mapping = value.get("mapping")?.as_object()?;
@@ -32,14 +33,19 @@ fn sniff(value: &Value) -> Option<&'static str> {
         .then_some("has mapping of a conversation")
 }
 
+/// True for a record that is a conversation.
+fn is_conversation(value: &Value) -> bool {
+    value.get("mapping").is_some_and(Value::is_object)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    for (number, Record { line, mut value }) in records.into_iter().enumerate() {
+    let names = Names::new(&records, is_conversation, name, out);
+    for Record { line, mut value } in records {
         let Value::Object(mapping) = take(&mut value, "mapping") else {
             out.note(line, "unknown-record", Severity::Note, "a record without a mapping; ignored");
             continue;
         };
-        let id = session_id(&value, &["conversation_id", "id"], name, number + 1, several);
+        let id = names.next(&value, &["conversation_id", "id"], out);
         let mut reader = Reader { draft: Draft::new(id), open: None };
         reader.draft.model = text(&value, "default_model_slug").map(str::to_owned);
         let has_message = |node: &Value| node.get("message").is_some_and(Value::is_object);

@@ -11,18 +11,19 @@ use crate::ingest::value::Value;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::formats::Format;
 use super::json::{self, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role, Text};
 
 /// Conversations.
-pub(super) static SHAPE: Shape = Shape::new(Format::ClaudeAiExport, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_conversation), ..Shape::new(Format::ClaudeAiExport, sniff, read) };
 
 /// The parent of a first message.
 const ROOT: &str = "00000000-0000-4000-8000-000000000000";
@@ -31,14 +32,19 @@ fn sniff(value: &Value) -> Option<&'static str> {
     value.get("chat_messages").is_some_and(Value::is_array).then_some("has chat_messages")
 }
 
+/// True for a record that is a conversation.
+fn is_conversation(value: &Value) -> bool {
+    value.get("chat_messages").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    for (number, Record { line, mut value }) in records.into_iter().enumerate() {
+    let names = Names::new(&records, is_conversation, name, out);
+    for Record { line, mut value } in records {
         let Value::Array(messages) = take(&mut value, "chat_messages") else {
             out.note(line, "unknown-record", Severity::Note, "a record without chat_messages; ignored");
             continue;
         };
-        let mut draft = Draft::new(session_id(&value, &["uuid"], name, number + 1, several));
+        let mut draft = Draft::new(names.next(&value, &["uuid"], out));
         draft.model = text(&value, "model").map(str::to_owned);
         out.raw.messages += messages.len() as u64;
         let calls = messages.iter().map(|message| blocks::count(message, "tool_use"));

@@ -12,20 +12,21 @@ use std::sync::Arc;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
-use super::build;
+use super::build::{self, Names};
 use super::formats::Format;
 use super::json::{self, counts, items, take, take_text, text, tokens};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, RecordedLists, Role, ToolResult, Usage};
 
 /// Session documents.
-pub(super) static SHAPE: Shape = Shape::new(Format::ClineSdk, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_session), ..Shape::new(Format::ClineSdk, sniff, read) };
 
 /// What opens a block that the harness adds to a request.
 const NOTICE: &str = "<SYSTEM_NOTICE>";
@@ -38,13 +39,19 @@ fn sniff(value: &Value) -> Option<&'static str> {
     fits.then_some("has sessionId, updated_at and messages")
 }
 
+/// True for a record that is a session.
+fn is_session(value: &Value) -> bool {
+    value.get("messages").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let names = Names::new(&records, is_session, name, out);
     for Record { line, mut value } in records {
         let Value::Array(messages) = take(&mut value, "messages") else {
             out.note(line, "unknown-record", Severity::Note, "no session of the Cline SDK, left out");
             continue;
         };
-        let id = text(&value, "sessionId").filter(|id| !id.is_empty()).unwrap_or(name);
+        let id = names.next(&value, &["sessionId"], out);
         let mut reader = Reader { draft: Draft::new(id), cwd: None, rewritten: None };
         reader.prompt(take_text(&mut value, "system_prompt"));
         for (line, message) in (1u32..).zip(messages) {

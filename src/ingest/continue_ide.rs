@@ -19,13 +19,14 @@ use super::json::{argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
 
 /// Session files.
-pub(super) static SHAPE: Shape = Shape::new(Format::Continue, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_history), ..Shape::new(Format::Continue, sniff, read) };
 
 /// The index beside the sessions.
 pub(super) static INDEX: Shape = Shape::new(Format::Continue, sniff_index, |_, _, out| {

@@ -17,14 +17,14 @@ use std::sync::Arc;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
-use super::build;
+use super::build::{self, Names};
 use super::formats::Format;
 use super::injected;
 use super::json::{self, argument_text, items, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCall, ToolResult};
@@ -33,7 +33,8 @@ use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCa
 pub(super) use database::SHAPE as DATABASE;
 
 /// Session files and exports.
-pub(super) static SHAPE: Shape = Shape::new(Format::Goose, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_session), ..Shape::new(Format::Goose, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -49,13 +50,18 @@ fn sniff(value: &Value) -> Option<&'static str> {
     is_message.then_some("has role, created and content blocks")
 }
 
+/// True for a record that is a whole session.
+fn is_session(value: &Value) -> bool {
+    value.get("conversation").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut running = Reader::new(name);
-    let several = records.len() > 1;
-    for (number, Record { line, mut value }) in (1u32..).zip(records) {
+    let names = Names::new(&records, is_session, name, out);
+    for Record { line, mut value } in records {
         if let Value::Array(conversation) = take(&mut value, "conversation") {
-            let fallback = if several { format!("{name}#{number}") } else { name.to_owned() };
-            session(&value, conversation, &fallback, out);
+            let id = names.next(&value, &["id"], out);
+            session(&value, conversation, &id, out);
         } else if text(&value, "role").is_some() {
             running.message(value, line, out);
         } else if value.is_object() {

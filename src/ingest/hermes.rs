@@ -9,19 +9,20 @@ use std::sync::Arc;
 
 use crate::ingest::value::Value;
 
-use super::build;
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{self, take, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Part, Role};
 
 /// Sessions.
-pub(super) static SHAPE: Shape = Shape::new(Format::Hermes, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_session), ..Shape::new(Format::Hermes, sniff, read) };
 
 /// The record that describes a session.
 const META: &str = "session_meta";
@@ -41,11 +42,17 @@ fn sniff(value: &Value) -> Option<&'static str> {
     .then_some("has session_id, platform and messages")
 }
 
+/// True for a record that is a whole session.
+fn is_session(value: &Value) -> bool {
+    value.get("messages").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let names = Names::new(&records, is_session, name, out);
     let mut bare = Draft::new(name);
     for Record { line, mut value } in records {
         if let Value::Array(messages) = take(&mut value, "messages") {
-            let mut draft = Draft::new(build::session_id(&value, &["session_id"], name, 1, false));
+            let mut draft = Draft::new(names.next(&value, &["session_id"], out));
             describe(&mut draft, &mut value, line, out);
             let cwd =
                 value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());

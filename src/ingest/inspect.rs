@@ -15,13 +15,16 @@ use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, Usage};
 
 /// Logs and samples.
-pub(super) static SHAPE: Shape = Shape::new(Format::Inspect, sniff, read);
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(|value| value.get("epoch").is_some() || value.get("samples").is_some()),
+    ..Shape::new(Format::Inspect, sniff, read)
+};
 
 const ATTACHMENT: &str = "attachment://";
 

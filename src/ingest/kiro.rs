@@ -24,20 +24,24 @@ use super::json::{self, argument_text, items, take, take_text, text, tokens, wei
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Conversations of version 1.
-pub(super) static SHAPE: Shape = Shape::new(Format::Kiro, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(|value| sniff(value).is_some()), ..Shape::new(Format::Kiro, sniff, read) };
 
 /// Lines of version 2.
 pub(super) static LINES: Shape =
     Shape { owns: |_| false, ..Shape::new(Format::Kiro, sniff_lines, read_lines) };
 
 /// Sessions of the editor.
-pub(super) static EDITOR: Shape = Shape::new(Format::Kiro, sniff_editor, read_editor);
+pub(super) static EDITOR: Shape = Shape {
+    split: Split::each(continue_ide::is_history),
+    ..Shape::new(Format::Kiro, sniff_editor, read_editor)
+};
 
 /// The document beside the lines.
 pub(super) static STATE: Shape = Shape::new(Format::Kiro, sniff_state, |_, _, out| {

@@ -14,7 +14,7 @@ use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{self, items, take, text};
@@ -22,13 +22,14 @@ use super::lines::Record;
 use super::links::Draft;
 use super::openai_responses::Items;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
-pub(super) static SHAPE: Shape = Shape::new(Format::MiniSweAgent, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::MiniSweAgent, sniff, read) };
 
 /// How a block of shell opens, newest first.
 const FENCES: [&str; 2] = ["```mswea_bash_command\n", "```bash\n"];
@@ -50,14 +51,18 @@ fn sniff(value: &Value) -> Option<&'static str> {
     }
 }
 
+/// True for a record that is a trajectory.
+fn is_trajectory(value: &Value) -> bool {
+    value.get("messages").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.iter().filter(|record| record.value.get("messages").is_some()).count() > 1;
+    let names = Names::new(&records, is_trajectory, name, out);
     let mut bare = Reader::new(Draft::new(name));
-    for (number, record) in records.into_iter().enumerate() {
-        let Record { line, mut value } = record;
+    for Record { line, mut value } in records {
         match take(&mut value, "messages") {
             Value::Array(messages) => {
-                let id = session_id(&value, &["instance_id"], name, number + 1, several);
+                let id = names.next(&value, &["instance_id"], out);
                 let mut reader = Reader::new(Draft::new(id));
                 let config = value.pointer("/info/config").unwrap_or(&Value::Null);
                 let setting = |place: &str| config.pointer(place).and_then(Value::as_str);

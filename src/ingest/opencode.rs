@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 use crate::ingest::value::Value;
 use rustc_hash::FxHashMap;
 
-use super::build;
+use super::build::{self, Names};
 use super::formats::Format;
 use super::json::{items, take, text};
 use super::lines::Record;
-use super::shapes::{Piece, Shape, TreeShape};
+use super::shapes::{Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use session::Told;
@@ -31,7 +31,8 @@ use session::Told;
 pub(super) use database::SHAPE as DATABASE;
 
 /// Exports.
-pub(super) static EXPORT: Shape = Shape::new(Format::Opencode, sniff, read);
+pub(super) static EXPORT: Shape =
+    Shape { split: Split::each(is_export), ..Shape::new(Format::Opencode, sniff, read) };
 
 /// Files of a storage tree, read alone.
 pub(super) static FILE: Shape = Shape::new(Format::Opencode, sniff_file, read_file);
@@ -71,16 +72,19 @@ fn sniff_file(value: &Value) -> Option<&'static str> {
 }
 
 /// Reads an export.
+/// True for a record that is a whole session.
+fn is_export(value: &Value) -> bool {
+    !is_message(value) && value.get("messages").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut loose = Vec::new();
-    let mut number = 0u32;
-    let several = records.iter().filter(|record| !is_message(&record.value)).count() > 1;
+    let names = Names::new(&records, is_export, name, out);
     for Record { line, mut value } in records {
         if is_message(&value) {
             loose.push(told(value, line));
         } else if let Value::Array(messages) = take(&mut value, "messages") {
-            number += 1;
-            let fallback = if several { format!("{name}#{number}") } else { name.to_owned() };
+            let fallback = names.next(&Value::Null, &[], out);
             let lines = 1u32..;
             let messages = messages.into_iter().zip(lines).map(|(message, line)| told(message, line));
             session::read(&take(&mut value, "info"), messages.collect(), &fallback, out);

@@ -19,20 +19,21 @@ use crate::ingest::value::json;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{self, argument_text, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Piece, Shape, TreeShape};
+use super::shapes::{Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role};
 
 /// Events in one file, and logs of model calls.
-pub(super) static SHAPE: Shape = Shape::new(Format::Openhands, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_row), ..Shape::new(Format::Openhands, sniff, read) };
 
 /// Events in one file each.
 pub(super) static TREE: TreeShape = TreeShape { format: Format::Openhands, group, read: read_tree };
@@ -67,8 +68,15 @@ fn flat(entry: &Value) -> &[Value] {
     entry.as_array().map_or(std::slice::from_ref(entry), Vec::as_slice)
 }
 
+/// True for a row of a data set: a whole conversation.
+fn is_row(value: &Value) -> bool {
+    value.get("history").is_some_and(Value::is_array)
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    if let [record] = records.as_slice() {
+    if let [record] = records.as_slice()
+        && !out.is_in_batches()
+    {
         let piece = name.starts_with("event-") || name.bytes().all(|byte| byte.is_ascii_digit());
         if later::is_state(&record.value)
             || piece && (is_event(&record.value) || later::is_event(&record.value))
@@ -77,13 +85,12 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             return;
         }
     }
-    let several = records.iter().filter(|record| record.value.get("history").is_some()).count() > 1;
+    let names = Names::new(&records, is_row, name, out);
     let mut reader = Reader::new(name);
     let mut calls = calls::Calls::new(name);
-    for (number, record) in records.into_iter().enumerate() {
-        let Record { line, mut value } = record;
+    for Record { line, mut value } in records {
         if let Value::Array(history) = take(&mut value, "history") {
-            let mut row = Reader::new(&session_id(&value, &["instance_id"], name, number + 1, several));
+            let mut row = Reader::new(&names.next(&value, &["instance_id"], out));
             let events = history.iter().flat_map(flat).cloned();
             events.enumerate().for_each(|(index, event)| row.event(event, build::place(index), out));
             row.finish(out);

@@ -41,9 +41,19 @@ pub(super) enum Split {
     Whole,
     /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
     Before(fn(&Value) -> Option<&str>),
+    /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that
+    /// one speaks of: known before any is read.
+    Each { own: fn(&Value) -> bool, refers: Option<fn(&Value) -> Vec<String>> },
     /// Records belong together when the same id stands in any of these fields of theirs; those that name none in the first so
     /// many fields belong to what is before them, too.
     Tied(&'static [&'static str], usize),
+}
+
+impl Split {
+    /// Records are a session each where this holds, and speak of no others.
+    pub(super) const fn each(own: fn(&Value) -> bool) -> Self {
+        Self::Each { own, refers: None }
+    }
 }
 
 impl Shape {

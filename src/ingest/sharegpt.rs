@@ -9,19 +9,20 @@ mod tests;
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{argument_text, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::Role;
 
 /// Conversations.
-pub(super) static SHAPE: Shape = Shape::new(Format::Sharegpt, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_conversation), ..Shape::new(Format::Sharegpt, sniff, read) };
 
 /// Fields that hold the turns.
 const TURNS: [&str; 2] = ["conversations", "conversation"];
@@ -35,19 +36,24 @@ fn sniff(value: &Value) -> Option<&'static str> {
     (list.is_empty() || list.iter().take(3).any(turn)).then_some("has conversations")
 }
 
+/// True for a record that is a conversation.
+fn is_conversation(value: &Value) -> bool {
+    TURNS.iter().any(|key| value.get(key).is_some_and(Value::is_array))
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    for (number, Record { line, mut value }) in records.into_iter().enumerate() {
+    let names = Names::new(&records, is_conversation, name, out);
+    for Record { line, mut value } in records {
         let list = TURNS.iter().map(|key| take(&mut value, key)).find(Value::is_array);
         let Some(Value::Array(list)) = list else {
             out.note(line, "unknown-record", Severity::Note, "a record without conversations; ignored");
             continue;
         };
-        let id = session_id(&value, &["id", "conversation_id"], name, number + 1, several);
+        let id = names.next(&value, &["id", "conversation_id"], out);
         let mut draft = Draft::new(id);
         chat::describe(&mut draft, &mut value, line, out);
         for (index, turn) in list.into_iter().enumerate() {
-            add(&mut draft, turn, if several { line } else { build::place(index) }, out);
+            add(&mut draft, turn, if names.several { line } else { build::place(index) }, out);
         }
         chat::place(&mut draft);
         out.finish_draft(draft);

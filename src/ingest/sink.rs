@@ -34,6 +34,8 @@ pub(super) struct Sink {
     numbered: u32,
     /// Hashes of the ids that were counted, over all batches.
     counted: FxHashSet<u64>,
+    /// Ids that records of the file speak of.
+    referred: FxHashSet<String>,
     refused: bool,
 }
 
@@ -82,6 +84,16 @@ impl Sink {
     /// True when nothing of this kind and id was counted in the file before.
     pub(super) fn is_first(&mut self, kind: &'static str, id: &str) -> bool {
         self.counted.insert(FxBuildHasher.hash_one((kind, id)))
+    }
+
+    /// Remembers ids that a record speaks of.
+    pub(super) fn refer(&mut self, ids: impl IntoIterator<Item = String>) {
+        self.referred.extend(ids);
+    }
+
+    /// True when a record of the file speaks of this id.
+    pub(super) fn is_referred(&self, id: &str) -> bool {
+        self.referred.contains(id)
     }
 
     /// Takes the sessions out.

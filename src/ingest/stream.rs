@@ -1,8 +1,9 @@
 //! Reading a log that is too large to hold: a block of bytes at a time, and sessions given out as soon as they are complete.
 //!
 //! When enough records have piled up, those of complete sessions are read and dropped. What is complete a shape tells
-//! ([`Split`]): a header begins the next session, or records are tied together by ids. In the second case the log is looked through
-//! once before, to know which record is the last of each session. Texts, documents and logs that are one session are held whole.
+//! ([`Split`]): a header begins the next session, each record is one, or records are tied together by ids. In the last case the log
+//! is looked through once before, to know which record is the last of each session. Texts, documents, and logs that are one session
+//! or whose sessions only all of their records tell apart (request bodies, spans) are held whole.
 //!
 //! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
 //! which sessions end.
@@ -19,7 +20,7 @@ use serde::de::DeserializeSeed;
 
 use super::detect::{By, Detected};
 use super::lines::{self, Lines};
-use super::shapes::Split;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::value::{Seed, Value};
 use super::{Ingested, finished, ingest, read_records, stem};
@@ -197,6 +198,7 @@ impl Reading<'_> {
             self.full = self.lines.held() + self.batch;
             return Ok(());
         };
+        let shape: &'static Shape = shape;
         match shape.split {
             Split::Whole => {}
             Split::Before(begins) => {
@@ -218,6 +220,23 @@ impl Reading<'_> {
                     self.scanned -= last;
                 }
             }
+            Split::Each { own, refers } => {
+                let mut wanted: Vec<bool> =
+                    self.lines.records.iter().map(|record| own(&record.value)).collect();
+                // The last one waits: a session that is alone in its file is read as such.
+                if let Some(last) = wanted.iter_mut().rfind(|wanted| **wanted) {
+                    *last = false;
+                }
+                if wanted.contains(&true) {
+                    if let Some(refers) = refers.filter(|_| !self.sink.is_in_batches()) {
+                        for_each_line(open()?, |line| {
+                            let records = records_of(line, shape.fields);
+                            self.sink.refer(records.iter().flat_map(refers));
+                        })?;
+                    }
+                    self.read(each, |at, _| wanted.get(at).copied().unwrap_or_default());
+                }
+            }
             Split::Tied(fields, naming) => {
                 if self.groups.is_none() {
                     self.groups = Some(Groups::of(open()?, fields, naming)?);
@@ -230,7 +249,9 @@ impl Reading<'_> {
                 self.groups = groups;
             }
         }
-        self.full = self.lines.held() + self.batch;
+        // What has to be held is not looked through again for every few records that come to it.
+        let held = self.lines.held();
+        self.full = held + self.batch.max(held / 4);
         Ok(())
     }
 
@@ -270,31 +291,28 @@ struct Groups {
 impl Groups {
     fn of(input: Box<dyn Read>, fields: &'static [&'static str], naming: usize) -> io::Result<Self> {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
-        let mut ids: FxHashMap<u64, u32> = FxHashMap::default();
-        let mut blocks = Blocks::new(input);
+        let mut known: FxHashMap<u64, u32> = FxHashMap::default();
         let (mut before, mut begun) = (0, false);
-        while let Some(block) = blocks.next()? {
-            for line in block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n') {
-                let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
-                groups.of.push(at);
-                let mut tied = false;
-                for (id, named) in tied_by(line, fields) {
-                    tied |= named < naming;
-                    match ids.get(&id) {
-                        Some(other) => groups.join(*other, at),
-                        None => {
-                            ids.insert(id, at);
-                        }
+        for_each_line(input, |line| {
+            let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
+            groups.of.push(at);
+            let mut tied = false;
+            for (id, named) in records_of(line, Some(fields)).iter().flat_map(|value| ids(value, fields)) {
+                tied |= named < naming;
+                match known.get(&id) {
+                    Some(other) => groups.join(*other, at),
+                    None => {
+                        known.insert(id, at);
                     }
                 }
-                // What names nothing belongs to what is before it, at the beginning to what comes first.
-                if before > 0 && (!tied || !begun) {
-                    groups.join(before, at);
-                }
-                begun |= tied;
-                before = at;
             }
-        }
+            // What names nothing belongs to what is before it, at the beginning to what comes first.
+            if before > 0 && (!tied || !begun) {
+                groups.join(before, at);
+            }
+            begun |= tied;
+            before = at;
+        })?;
         for line in 1..groups.of.len() {
             let line = u32::try_from(line).unwrap_or(u32::MAX);
             let first = groups.first(line);
@@ -332,14 +350,23 @@ impl Groups {
     }
 }
 
-/// Hashes of the ids that a record names in these fields of its outermost object, each with the number of the field.
-fn tied_by(line: &[u8], fields: &'static [&'static str]) -> Vec<(u64, usize)> {
+/// Gives every line of a log, without its end.
+fn for_each_line(input: Box<dyn Read>, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+    let mut blocks = Blocks::new(input);
+    while let Some(block) = blocks.next()? {
+        block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n').for_each(&mut each);
+    }
+    Ok(())
+}
+
+/// The records of a line, each with these fields of its outermost object, or all. A damaged line, or one that holds several, has
+/// those that are read of it.
+fn records_of(line: &[u8], fields: Option<&'static [&'static str]>) -> Vec<Value> {
     let mut reader = serde_json::Deserializer::from_slice(line);
-    let value = (Seed { keep: Some(fields), ..Seed::default() }).deserialize(&mut reader);
+    let value = (Seed { keep: fields, ..Seed::default() }).deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
-        Ok(value) => ids(&value, fields).collect(),
-        // A damaged line, or one that holds several records, names what they do that are read of it.
-        Err(_) => lines::values(line).iter().flat_map(|value| ids(value, fields)).collect(),
+        Ok(value) => vec![value],
+        Err(_) => lines::values(line),
     }
 }
 

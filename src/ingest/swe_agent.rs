@@ -17,19 +17,20 @@ use crate::ingest::value::json;
 use crate::ingest::value::{Map, Value};
 
 use super::blocks::{self, Speaker};
-use super::build::{self, session_id};
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
-pub(super) static SHAPE: Shape = Shape::new(Format::SweAgent, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::SweAgent, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let first = items(value, "trajectory").first();
@@ -47,10 +48,14 @@ fn sniff(value: &Value) -> Option<&'static str> {
     }
 }
 
+/// True for a record that is a trajectory.
+fn is_trajectory(value: &Value) -> bool {
+    ["trajectory", "history"].iter().any(|key| value.get(key).is_some_and(Value::is_array))
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let several = records.len() > 1;
-    for (number, record) in records.into_iter().enumerate() {
-        let Record { line, mut value } = record;
+    let names = Names::new(&records, is_trajectory, name, out);
+    for Record { line, mut value } in records {
         let steps = match take(&mut value, "trajectory") {
             Value::Array(steps) => steps,
             _ => Vec::new(),
@@ -66,7 +71,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         }
         out.raw.messages += history.len() as u64;
         let acted = steps.iter().filter(|step| step.get("role").is_none()).count() as u64;
-        let id = session_id(&value, &["instance_id"], name, number + 1, several);
+        let id = names.next(&value, &["instance_id"], out);
         let mut reader = Reader { draft: Draft::new(id), states: states(&steps), ..Reader::default() };
         reader.draft.model = model(&value);
         for (index, entry) in history.into_iter().enumerate() {

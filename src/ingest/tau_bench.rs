@@ -16,13 +16,14 @@ use super::formats::Format;
 use super::json::{self, argument_text, flag, items, take, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::Role;
 
 /// Results and simulations.
-pub(super) static SHAPE: Shape = Shape::new(Format::TauBench, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::each(is_run), ..Shape::new(Format::TauBench, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -43,18 +44,25 @@ fn sniff(value: &Value) -> Option<&'static str> {
     text(value, "messages_display").map(|_| "has messages_display")
 }
 
+/// True for a record that is a run, or holds several.
+fn is_run(value: &Value) -> bool {
+    ["messages_display", "simulations", "traj", "messages"].iter().any(|key| value.get(key).is_some())
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    for (number, Record { line, mut value }) in records.into_iter().enumerate() {
+    for Record { line, mut value } in records {
         if let Some(shown) = text(&value, "messages_display") {
             out.raw.messages += 1;
-            displayed(shown, format!("{name}#{}", number + 1), line, out);
+            let id = format!("{name}#{}", out.number());
+            displayed(shown, id, line, out);
         } else if let Value::Array(simulations) = take(&mut value, "simulations") {
             let model = value.pointer("/info/agent_info/llm").and_then(Value::as_str);
             for (index, simulation) in simulations.into_iter().enumerate() {
                 run(simulation, model, &format!("{name}#{}", index + 1), out);
             }
         } else if value.get("traj").is_some() || value.get("messages").is_some() {
-            run(value, None, &format!("{name}#{}", number + 1), out);
+            let fallback = format!("{name}#{}", out.number());
+            run(value, None, &fallback, out);
         } else {
             out.note(line, "unknown-record", Severity::Note, "no run of a task; ignored");
         }

@@ -1,4 +1,6 @@
+use std::cell::Cell;
 use std::io::Cursor;
+use std::rc::Rc;
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -13,6 +15,17 @@ impl Read for Dripping {
     fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
         let most = place.len().min(self.1);
         self.0.read(place.get_mut(..most).unwrap_or_default())
+    }
+}
+
+/// Counts the bytes that were read.
+struct Counted(Dripping, Rc<Cell<usize>>);
+
+impl Read for Counted {
+    fn read(&mut self, place: &mut [u8]) -> io::Result<usize> {
+        let read = self.0.read(place)?;
+        self.1.set(self.1.get() + read);
+        Ok(read)
     }
 }
 
@@ -235,6 +248,106 @@ fn messages_do_not_go_on_behind_another_conversation() {
         let sessions = check(log.as_bytes(), batch);
         let counts: Vec<usize> = sessions.iter().map(|session| session.messages.len()).collect();
         assert_eq!(counts, [2, 2, 3]);
+    }
+}
+
+/// Data sets with a conversation a line, with and without ids, alone and beside records of another kind.
+#[test]
+fn lines_that_are_sessions_are_read_one_by_one() {
+    let say = |role: &str| json!({"role": role, "content": format!("{role} says")});
+    let both = || json!([say("user"), say("assistant")]);
+    let step = json!({"source": "user", "message": "go"});
+    let record = |format: &str| match format {
+        "sharegpt" => {
+            json!({"conversations": [{"from": "human", "value": "hi"}, {"from": "gpt", "value": "yes"}]})
+        }
+        "adp" => json!({"content": [{"class_": "text_observation", "source": "user", "content": "hi"}]}),
+        "tau-bench" => json!({"task_id": 1, "reward": 1.0, "traj": both()}),
+        "swe-agent" => json!({"trajectory": [], "history": both(), "info": {}}),
+        "mini-swe-agent" => json!({"trajectory_format": "mini-swe-agent-1", "messages": both()}),
+        "openhands" => json!({"instance_id": "", "history": [
+            {"id": 1, "source": "user", "action": "message", "args": {"content": "hi"}}]}),
+        "hermes" => {
+            json!({"platform": "cli", "system_prompt": "be", "messages": both(), "session_id": ""})
+        }
+        "goose" => json!({"working_dir": "/w", "conversation": [
+            {"role": "user", "created": 1, "content": [{"type": "text", "text": "hi"}]}]}),
+        "chatgpt-export" => {
+            json!({"current_node": "a", "mapping": {"a": {"id": "a", "parent": null, "children": [],
+            "message": {"author": {"role": "user"}, "content": {"content_type": "text", "parts": ["hi"]}}}}})
+        }
+        "claude-ai-export" => json!({"chat_messages": [{"sender": "human", "text": "hi"}]}),
+        "atif" => json!({"schema_version": "ATIF-v1.2", "agent": {"name": "a"}, "steps": [step]}),
+        "openai-chat" => json!({"messages": both()}),
+        other => panic!("{other}"),
+    };
+    for (format, id) in [
+        ("sharegpt", "id"),
+        ("adp", "id"),
+        ("tau-bench", "id"),
+        ("swe-agent", "instance_id"),
+        ("mini-swe-agent", "instance_id"),
+        ("openhands", "instance_id"),
+        ("hermes", "session_id"),
+        ("goose", "id"),
+        ("chatgpt-export", "id"),
+        ("claude-ai-export", "uuid"),
+        ("atif", "session_id"),
+        ("openai-chat", "id"),
+    ] {
+        let mut records: Vec<Value> = (0..6).map(|_| record(format)).collect();
+        for (at, record) in records.iter_mut().enumerate().skip(3) {
+            record[id] = json!(format!("own-{at}"));
+        }
+        for count in [1, 2, 6] {
+            let log = lines(records.iter().take(count).cloned());
+            assert_eq!(ingest(log.as_bytes(), "log.jsonl").format.unwrap().name(), format);
+            for batch in [1, 300, 1 << 20] {
+                assert_eq!(check(log.as_bytes(), batch).len(), count, "{format}");
+            }
+        }
+        // Sessions come while the log is being read.
+        let log = lines((0..60).map(|_| record(format))).into_bytes();
+        let read = Rc::new(Cell::new(0));
+        let mut open = || -> io::Result<Box<dyn Read>> {
+            let log = Dripping(Cursor::new(log.clone()), 100);
+            // Opened again it is looked through for what the records speak of.
+            let count = if read.get() == 0 { read.clone() } else { Rc::default() };
+            Ok(Box::new(Counted(log, count)))
+        };
+        let mut early = 0;
+        let mut each = |_| early += u32::from(read.get() < log.len() - 1000);
+        ingest_in_batches(&mut open, "log.jsonl", &mut each, 10).unwrap();
+        assert!(early > 20, "{format}: {early}");
+    }
+}
+
+/// A trajectory that another one speaks of is that of a sub-agent, whichever comes first.
+#[test]
+fn records_are_read_knowing_who_speaks_of_them() {
+    let steps = |refers: Option<&str>| {
+        let results: Vec<Value> = refers
+            .iter()
+            .map(|id| json!({"content": "done", "subagent_trajectory_ref": [{"trajectory_id": id}]}))
+            .collect();
+        json!([{"source": "user", "message": "go"}, {"source": "agent", "message": "", "observation": {"results": results}}])
+    };
+    let record = |id: &str, refers| json!({"schema_version": "ATIF-v1.5", "trajectory_id": id, "agent": {"name": "helper"}, "steps": steps(refers)});
+    let log = lines([
+        record("a", None),
+        record("b", Some("a")),
+        record("c", Some("d")),
+        record("d", None),
+        record("e", None),
+    ]);
+    for batch in [1, 400, 1 << 20] {
+        let sessions = check(log.as_bytes(), batch);
+        let side: Vec<&str> = sessions
+            .iter()
+            .filter(|it| it.origin != crate::transcript::Origin::Main)
+            .map(|it| it.id.as_str())
+            .collect();
+        assert_eq!(side, ["a", "d"]);
     }
 }
 
