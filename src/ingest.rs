@@ -262,6 +262,9 @@ pub fn ingest_tree(tree: Tree, files: Vec<(String, Vec<u8>)>, name: &str) -> Ing
     for (path, bytes) in files {
         sink.piece(Some(path.rsplit('/').next().unwrap_or_default()));
         let parsed = lines::parse(&bytes, &mut sink);
+        if bytes.trim_ascii().is_empty() {
+            sink.damage(0, "empty-file", "the file is empty; what it held is lost");
+        }
         records += parsed.records.len() as u64;
         counts.add(parsed.bytes);
         pieces.push(shapes::Piece { path, records: parsed.records });

@@ -175,10 +175,10 @@ fn group(paths: &[&str]) -> Vec<Vec<usize>> {
     });
     for (root, message, at) in parts {
         let owner = owners.get(&(root.clone(), message)).copied();
-        // Where messages are not named after their ids, the only session of a tree has all parts.
-        let mut here = sessions.keys().filter(|(tree, _)| *tree == root).map(|(_, id)| *id);
-        let only = here.next().filter(|_| here.next().is_none());
-        if let Some(files) = owner.or(only).and_then(|id| sessions.get_mut(&(root, id))) {
+        // Messages may not be named after their ids, or be lost: then a session of the tree tells.
+        let key = owner.map(|id| (root.clone(), id)).filter(|key| sessions.contains_key(key));
+        let mut here = sessions.range_mut(key.unwrap_or((root.clone(), ""))..);
+        if let Some((_, files)) = here.next().filter(|((tree, _), _)| *tree == root) {
             files.parts.push(at);
         }
     }

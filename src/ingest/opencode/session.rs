@@ -56,9 +56,12 @@ pub(super) fn assemble(
         own.sort_by_cached_key(id);
         told.push(Told { line, info: message, parts: own });
     }
-    let lost: usize = parts.values().map(Vec::len).sum();
-    if lost > 0 {
-        let text = format!("{lost} parts of messages that are not there; their content is lost");
+    let mut lost: Vec<(String, usize)> = parts.into_iter().map(|(id, parts)| (id, parts.len())).collect();
+    lost.sort_unstable();
+    for (id, parts) in lost {
+        let text = format!(
+            "what was said in message {id} is lost ({parts} parts): its own file is not there or not to be read"
+        );
         out.damage(0, "lost-parts", text);
     }
     read(info, told, name, out);

@@ -235,6 +235,43 @@ fn a_storage_tree_is_one_log_a_session() {
     assert_eq!(read[0].raw.messages, 2);
 }
 
+/// Parts whose message is lost, damaged or empty are named, also where a tree holds several sessions.
+#[test]
+fn what_is_lost_of_a_tree_is_named() {
+    let mut files = TREE.to_vec();
+    files.push(("s/storage/session/p/ses_2.json", r#"{"id":"ses_2","projectID":"p"}"#));
+    files.push(("s/storage/message/ses_2/msg_3.json", r#"{"id":"msg_3","sessionID":"ses_2","role":"user"}"#));
+    files.push(("s/storage/message/ses_2/msg_4.json", ""));
+    files.push(("s/storage/message/ses_2/msg_5.json", r#"{"id":"msg_5","#));
+    for (path, message) in [
+        ("s/storage/part/msg_3/prt_1.json", "msg_3"),
+        ("s/storage/part/msg_4/prt_2.json", "msg_4"),
+        ("s/storage/part/msg_5/prt_3.json", "msg_5"),
+        ("s/storage/part/msg_9/prt_4.json", "msg_9"),
+    ] {
+        let part = format!(r#"{{"id":"{path}","messageID":"{message}","type":"text","text":"search"}}"#);
+        files.push((path, part.leak()));
+    }
+    let read = read_trees(&files);
+    let remarks =
+        |at: usize| -> Vec<String> { read[at].diagnostics.iter().map(ToString::to_string).collect() };
+    assert_eq!(
+        remarks(0),
+        [
+            "lost-parts: what was said in message msg_9 is lost (1 parts): its own file is not there or not to be read"
+        ]
+    );
+    assert_eq!(
+        remarks(1),
+        [
+            "empty-file: msg_4.json: the file is empty; what it held is lost",
+            "lost-parts: what was said in message msg_4 is lost (1 parts): its own file is not there or not to be read",
+            "lost-parts: what was said in message msg_5 is lost (1 parts): its own file is not there or not to be read",
+            "line 1: truncated-line: msg_5.json: the last line is cut off; its record is lost (the log may still be being written)",
+        ]
+    );
+}
+
 #[test]
 fn older_trees_lie_below_session() {
     let files = [
