@@ -16,7 +16,7 @@ pub enum Severity {
 /// One observation.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Diagnostic {
-    /// 1-based line of the file, 0 when it concerns the whole file.
+    /// 1-based line of the file, in a document that is no list of lines the position in its list of messages; 0 when it concerns the whole file.
     pub line: u32,
     /// Stable kebab-case kind, e.g. `bad-json`, `orphan-result`, `unknown-record`.
     pub code: &'static str,

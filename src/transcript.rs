@@ -160,7 +160,7 @@ pub struct Message {
     pub role: Role,
     /// Its content, in order; never empty.
     pub parts: Vec<Part>,
-    /// 1-based line (record) of its first record in the source file.
+    /// 1-based line of its first record in the source file; in a document that is no list of lines its position.
     pub line: u32,
     /// Lines of its parts, where it was merged from several records; empty when all stand at `line`.
     pub lines: Vec<u32>,

@@ -48,7 +48,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         draft.tool_schema = text(details, "tools").filter(|tools| tools.len() > 2).map(str::to_owned);
         let mut open = false;
         for (index, entry) in list.into_iter().enumerate() {
-            add(&mut draft, entry, &mut open, build::place(index), out);
+            add(&mut draft, entry, &mut open, names.place(line, index), out);
         }
         chat::place(&mut draft);
         out.finish_draft(draft);

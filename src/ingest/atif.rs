@@ -21,7 +21,7 @@ use crate::transcript::{Origin, Outcome, Part, Role, Usage};
 
 /// Trajectories.
 pub(super) static SHAPE: Shape = Shape {
-    split: Split::Each { own: is_trajectory, refers: Some(referred) },
+    split: Split::Each { own: |_| true, refers: Some(referred) },
     ..Shape::new(Format::Atif, sniff, read)
 };
 
@@ -33,19 +33,14 @@ fn sniff(value: &Value) -> Option<&'static str> {
         .then_some("has schema_version of ATIF and steps")
 }
 
-/// True for a record that is a trajectory.
-fn is_trajectory(value: &Value) -> bool {
-    value.get("steps").is_some()
-}
-
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let names = Names::new(&records, is_trajectory, name, out);
+    let names = Names::new(&records, |_| true, name, out);
     out.refer(records.iter().flat_map(|record| referred(&record.value)));
     for record in records {
         let ids = if names.several { &IDS[..] } else { &["session_id", "trajectory_id"] };
         let id = names.next(&record.value, ids, out);
         let sub = IDS.iter().any(|key| text(&record.value, key).is_some_and(|id| out.is_referred(id)));
-        trajectory(record.value, &id, sub, record.line, 0, out);
+        trajectory(record.value, &id, sub, &|index| names.place(record.line, index), 0, out);
     }
 }
 
@@ -63,7 +58,14 @@ fn referred(value: &Value) -> Vec<String> {
         .collect()
 }
 
-fn trajectory(mut value: Value, id: &str, sub: bool, line: u32, depth: u32, out: &mut Sink) {
+fn trajectory(
+    mut value: Value,
+    id: &str,
+    sub: bool,
+    place: &dyn Fn(usize) -> u32,
+    depth: u32,
+    out: &mut Sink,
+) {
     const DEEPEST: u32 = 32;
     let mut draft = Draft::new(id);
     let mut agent = take(&mut value, "agent");
@@ -76,21 +78,21 @@ fn trajectory(mut value: Value, id: &str, sub: bool, line: u32, depth: u32, out:
     match take(&mut value, "steps") {
         Value::Array(steps) => {
             for (index, value) in steps.into_iter().enumerate() {
-                step(&mut draft, value, build::place(index), out);
+                step(&mut draft, value, place(index), out);
             }
         }
-        _ => out.damage(line, "bad-record", "a trajectory without a list of steps; its content is lost"),
+        _ => out.damage(place(0), "bad-record", "a trajectory without a list of steps; its content is lost"),
     }
     if value.get("continued_trajectory_ref").is_some_and(|it| !it.is_null()) {
         let text = "the trajectory goes on in another file";
-        out.note(line, "continues-elsewhere", Severity::Note, text);
+        out.note(place(0), "continues-elsewhere", Severity::Note, text);
     }
     out.finish_draft(draft);
     if let Value::Array(inner) = take(&mut value, "subagent_trajectories") {
         for (number, value) in inner.into_iter().enumerate() {
             if depth < DEEPEST {
                 let id = build::session_id(&value, &IDS, &format!("{id}#sub"), number + 1, true);
-                trajectory(value, &id, true, line, depth + 1, out);
+                trajectory(value, &id, true, place, depth + 1, out);
             }
         }
     }

@@ -96,6 +96,11 @@ impl<'a> Names<'a> {
     pub(super) fn next(&self, value: &Value, keys: &[&str], out: &mut Sink) -> String {
         session_id(value, keys, self.name, out.number() as usize, self.several)
     }
+
+    /// Where a message stands: at its record's line, or, in a document that is one session, at its position.
+    pub(super) fn place(&self, line: u32, index: usize) -> u32 {
+        if self.several { line } else { place(index) }
+    }
 }
 
 /// The directory at `key`, shared between messages.

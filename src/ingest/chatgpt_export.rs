@@ -57,7 +57,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             let Some(node) = nodes.get_mut(id.as_str()) else { continue };
             let message = take(node, "message");
             if message.is_object() {
-                reader.message(message, build::place(position), out);
+                reader.message(message, names.place(line, position), out);
                 position += 1;
             }
         }

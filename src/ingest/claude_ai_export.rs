@@ -52,7 +52,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let path = path(&messages, text(&value, "current_leaf_message_uuid"));
         for (index, message) in messages.into_iter().enumerate() {
             if path.as_ref().is_none_or(|path| path.contains(&index)) {
-                add(&mut draft, message, build::place(index), out);
+                add(&mut draft, message, names.place(line, index), out);
             }
         }
         out.finish_draft(draft);

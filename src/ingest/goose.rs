@@ -61,7 +61,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for Record { line, mut value } in records {
         if let Value::Array(conversation) = take(&mut value, "conversation") {
             let id = names.next(&value, &["id"], out);
-            session(&value, conversation, &id, out);
+            session(&value, conversation, &id, &|index| names.place(line, index), out);
         } else if text(&value, "role").is_some() {
             running.message(value, line, out);
         } else if value.is_object() {
@@ -74,7 +74,13 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 }
 
 /// Reads one session: what is known of it, and its messages.
-pub(super) fn session(header: &Value, messages: Vec<Value>, name: &str, out: &mut Sink) {
+pub(super) fn session(
+    header: &Value,
+    messages: Vec<Value>,
+    name: &str,
+    place: &dyn Fn(usize) -> u32,
+    out: &mut Sink,
+) {
     let mut reader = Reader::new(name);
     reader.header(header);
     if let Some(id) = text(header, "id").filter(|id| !id.is_empty()) {
@@ -84,8 +90,8 @@ pub(super) fn session(header: &Value, messages: Vec<Value>, name: &str, out: &mu
         let name = ["name", "description"].iter().find_map(|key| text(header, key)).unwrap_or("sub_agent");
         reader.draft.origin = Origin::Sidechain(name.to_owned());
     }
-    for (line, message) in (1u32..).zip(messages) {
-        reader.message(message, line, out);
+    for (index, message) in messages.into_iter().enumerate() {
+        reader.message(message, place(index), out);
     }
     out.finish_draft(reader.draft);
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::ingest::value::Value;
 
-use super::build::{self, Names};
+use super::build::Names;
 use super::chat;
 use super::formats::Format;
 use super::json::{self, take, text};
@@ -58,7 +58,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
             let cwd: Option<Arc<str>> = cwd.map(Arc::from);
             for (index, message) in messages.into_iter().enumerate() {
-                add(&mut draft, message, build::place(index), out);
+                add(&mut draft, message, names.place(line, index), out);
             }
             draft.messages.iter_mut().for_each(|message| message.cwd.clone_from(&cwd));
             finish(draft, out);

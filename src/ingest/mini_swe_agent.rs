@@ -69,7 +69,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 reader.items.draft.model = setting("/model/model_name").map(str::to_owned);
                 reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
                 for (index, message) in messages.into_iter().enumerate() {
-                    reader.message(message, build::place(index), out);
+                    reader.message(message, names.place(line, index), out);
                 }
                 reader.finish(out);
             }

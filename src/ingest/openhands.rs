@@ -92,7 +92,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         if let Value::Array(history) = take(&mut value, "history") {
             let mut row = Reader::new(&names.next(&value, &["instance_id"], out));
             let events = history.iter().flat_map(flat).cloned();
-            events.enumerate().for_each(|(index, event)| row.event(event, build::place(index), out));
+            events.enumerate().for_each(|(index, event)| row.event(event, names.place(line, index), out));
             row.finish(out);
         } else if calls::sniff(&value).is_some() {
             calls.add(value, line, out);

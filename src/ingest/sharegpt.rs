@@ -53,7 +53,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let mut draft = Draft::new(id);
         chat::describe(&mut draft, &mut value, line, out);
         for (index, turn) in list.into_iter().enumerate() {
-            add(&mut draft, turn, if names.several { line } else { build::place(index) }, out);
+            add(&mut draft, turn, names.place(line, index), out);
         }
         chat::place(&mut draft);
         out.finish_draft(draft);

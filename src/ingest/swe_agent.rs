@@ -75,7 +75,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let mut reader = Reader { draft: Draft::new(id), states: states(&steps), ..Reader::default() };
         reader.draft.model = model(&value);
         for (index, entry) in history.into_iter().enumerate() {
-            reader.entry(entry, build::place(index), out);
+            reader.entry(entry, names.place(line, index), out);
         }
         out.raw.tool_calls += if acted > 0 { acted } else { reader.calls };
         out.finish_draft(reader.draft);

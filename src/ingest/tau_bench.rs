@@ -10,7 +10,7 @@ mod tests;
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
 
-use super::build;
+use super::build::{self, Names};
 use super::chat;
 use super::formats::Format;
 use super::json::{self, argument_text, flag, items, take, text};
@@ -50,6 +50,7 @@ fn is_run(value: &Value) -> bool {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    let names = Names::new(&records, is_run, name, out);
     for Record { line, mut value } in records {
         if let Some(shown) = text(&value, "messages_display") {
             out.raw.messages += 1;
@@ -58,11 +59,11 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         } else if let Value::Array(simulations) = take(&mut value, "simulations") {
             let model = value.pointer("/info/agent_info/llm").and_then(Value::as_str);
             for (index, simulation) in simulations.into_iter().enumerate() {
-                run(simulation, model, &format!("{name}#{}", index + 1), out);
+                run(simulation, model, &format!("{name}#{}", index + 1), &build::place, out);
             }
         } else if value.get("traj").is_some() || value.get("messages").is_some() {
             let fallback = format!("{name}#{}", out.number());
-            run(value, None, &fallback, out);
+            run(value, None, &fallback, &|index| names.place(line, index), out);
         } else {
             out.note(line, "unknown-record", Severity::Note, "no run of a task; ignored");
         }
@@ -70,7 +71,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 }
 
 /// One run of a task.
-fn run(mut value: Value, model: Option<&str>, fallback: &str, out: &mut Sink) {
+fn run(mut value: Value, model: Option<&str>, fallback: &str, place: &dyn Fn(usize) -> u32, out: &mut Sink) {
     let get = |place: &str| value.pointer(place).cloned().map(argument_text).filter(|text| !text.is_empty());
     let id = match (get("/meta/id").or_else(|| get("/id")), get("/task_id"), get("/trial")) {
         (Some(id), _, _) => id,
@@ -85,7 +86,7 @@ fn run(mut value: Value, model: Option<&str>, fallback: &str, out: &mut Sink) {
     // Results of the user's own calls still to come.
     let mut owed = 0usize;
     for (index, mut message) in messages.into_iter().enumerate() {
-        let line = build::place(index);
+        let line = place(index);
         let results = match take(&mut message, "tool_messages") {
             Value::Array(several) => several,
             _ => vec![message],

@@ -40,7 +40,7 @@ fn read(connection: &Connection, name: &str, out: &mut Sink) -> rusqlite::Result
                 "metadata": metadata,
             }));
         }
-        super::session(&about, messages, name, out);
+        super::session(&about, messages, name, &crate::ingest::build::place, out);
     }
     Ok(())
 }

@@ -303,7 +303,13 @@ fn lines_that_are_sessions_are_read_one_by_one() {
             let log = lines(records.iter().take(count).cloned());
             assert_eq!(ingest(log.as_bytes(), "log.jsonl").format.unwrap().name(), format);
             for batch in [1, 300, 1 << 20] {
-                assert_eq!(check(log.as_bytes(), batch).len(), count, "{format}");
+                let mut lines: Vec<u32> = check(log.as_bytes(), batch)
+                    .iter()
+                    .map(|session| session.messages.last().unwrap().line)
+                    .collect();
+                lines.sort_unstable();
+                assert_eq!(lines.len(), count, "{format}");
+                assert!(count == 1 || lines == (1..=count as u32).collect::<Vec<_>>(), "{format}: {lines:?}");
             }
         }
         // Sessions come while the log is being read.
