@@ -26,9 +26,10 @@ const BLOCKS: [&str; 15] = [
 ];
 
 /// Openings of texts that are injected as a whole.
-const OPENINGS: [&str; 28] = [
-    // The observation template of SWE-agent and its kin: tool output in the user's place.
+const OPENINGS: [&str; 29] = [
+    // The observation templates of SWE-agent and its kin: tool output, or none, in the user's place.
     "OBSERVATION:",
+    "Your command ran successfully and did not produce any output.",
     "<command-name>",
     "<command-message>",
     "<command-args>",

@@ -195,16 +195,17 @@ fn markup_calls_stay_text() {
 #[test]
 fn observations_behind_markup_calls_are_no_requests() {
     let (session, read) = check(
-        r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash>\n<parameter=command>ls</parameter>\n</function>"},{"role":"user","content":"OBSERVATION:\na.rs"},{"role":"assistant","content":"done"}]}"#,
+        r#"{"messages":[{"role":"user","content":"go"},{"role":"assistant","content":"<function=bash>\n<parameter=command>ls</parameter>\n</function>"},{"role":"user","content":"OBSERVATION:\na.rs"},{"role":"assistant","content":"done"},{"role":"user","content":"Your command ran successfully and did not produce any output."}]}"#,
         &[
             "U \"go\"",
             "A \"<function=bash>\\n<parameter=command>ls</parameter>\\n</function>\"",
             "U ~\"OBSERVATION:\\na.rs\"",
             "A \"done\"",
+            "U ~\"Your command ran successfully and did not produce any output.\"",
         ],
     );
     assert_eq!(session.messages.iter().filter(|message| message.is_user_request()).count(), 1);
-    assert_eq!(read.raw.messages, 4);
+    assert_eq!(read.raw.messages, 5);
 }
 
 #[test]
