@@ -143,13 +143,6 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     marked || matches!(bytes, [b'{' | b'[', 0, 1..=255, 0, ..] | [0, b'{' | b'[', 0, 1..=255, ..])
 }
 
-/// True when a line of it is a record.
-fn has_records(text: &[u8]) -> bool {
-    let list = |value: &Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
-    let mut records = by_line(text, &mut Sink::default()).records.into_iter();
-    records.any(|record| record.value.is_object() || list(&record.value))
-}
-
 fn by_line(text: &[u8], out: &mut Sink) -> Parsed {
     let mut lines = Lines::default();
     lines.block(text, out);

@@ -9,9 +9,10 @@ use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 
 use super::repair::{Quoted, repair};
-use super::{INVALID, Lines, MARK, Parsed, brief, has_records, is_whole};
+use super::{INVALID, Lines, MARK, Parsed, brief, by_line, is_whole};
 use crate::diagnostic::Severity;
 use crate::ingest::sink::Sink;
+use crate::ingest::value::Value;
 
 /// A banner in front of a document has so many lines at most.
 const BANNER: usize = 20;
@@ -32,15 +33,14 @@ pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let text = String::from_utf8_lossy(body.trim_ascii());
     let mut lines = Lines::default();
     let lost = if let Ok(found) = elements(&text) {
-        lines.list(&found, out)?;
-        0
+        lines.list(&found, out)?
     } else if let Cow::Owned(repaired) = repair(&text)
         && let Ok(found) = elements(&repaired)
     {
-        lines.list(&found, out)?;
+        let lost = lines.list(&found, out)?;
         out.note(0, "repaired-string", Severity::Note, super::REPAIRED);
-        0
-    } else if has_records(bytes) {
+        lost
+    } else if reads_more_by_line(bytes, &text) {
         return None;
     } else {
         recovered(&text, &mut lines, out)?
@@ -89,9 +89,23 @@ fn begin(bytes: &[u8]) -> Option<usize> {
 
 /// True when the first line is not whole in itself: that means one record a line.
 fn opens(text: &[u8]) -> bool {
-    let text = text.trim_ascii();
-    let first = first_line(text);
-    first.starts_with(b"[") || first.len() < text.len() && first.starts_with(b"{") && is_whole(first)
+    let first = first_line(text.trim_ascii());
+    first.starts_with(b"[") || first.starts_with(b"{") && is_whole(first)
+}
+
+/// True when a damaged file holds more as a list of lines than as documents: the first line alone may be torn, and of a document
+/// any line may look like a record.
+fn reads_more_by_line(bytes: &[u8], text: &str) -> bool {
+    let parsed = by_line(bytes, &mut Sink::default());
+    let list = |value: &Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
+    let records = parsed.records.iter().zip(&parsed.sizes);
+    let records = records.filter(|(record, _)| record.value.is_object() || list(&record.value));
+    let by_line: u64 = records.map(|(_, size)| *size).sum();
+    let mut lines = Lines::default();
+    let lost = recovered(text, &mut lines, &mut Sink::default());
+    // Where both read the same, one line is a line.
+    let least = by_line + u64::from(!text.contains('\n'));
+    by_line > 0 && (lost.is_none() || lines.bytes.read < least)
 }
 
 /// True when the first line holds nothing but the bracket that opens a document.
@@ -104,18 +118,29 @@ fn first_line(text: &[u8]) -> &[u8] {
 }
 
 impl Lines {
-    /// The elements of a document; `None` where one is no object: a list of bare values is no list of messages.
-    fn list(&mut self, elements: &[&str], out: &mut Sink) -> Option<()> {
-        let all = !elements.is_empty() && elements.iter().all(|element| element.starts_with('{'));
-        all.then(|| self.objects(elements, out))
+    /// The elements of a document, and the bytes of those that are no objects; `None` where all are none: a list of bare values
+    /// is no list of messages.
+    fn list(&mut self, elements: &[&str], out: &mut Sink) -> Option<usize> {
+        elements.iter().any(|element| element.starts_with('{')).then(|| self.objects(elements, out))
     }
 
-    /// Those of the elements that are objects.
-    fn objects(&mut self, elements: &[&str], out: &mut Sink) {
-        for element in elements.iter().filter(|element| element.starts_with('{')) {
+    /// Those of the elements that are objects; gives the bytes of the others.
+    fn objects(&mut self, elements: &[&str], out: &mut Sink) -> usize {
+        let mut others = 0;
+        for element in elements {
             self.number = self.number.saturating_add(1);
-            self.piece(element, element.len(), out);
+            if element.starts_with('{') {
+                self.piece(element, element.len(), out);
+            } else {
+                out.damage(
+                    self.number,
+                    "bad-record",
+                    "an element of the document that is no object; skipped",
+                );
+                others += element.len();
+            }
         }
+        others
     }
 }
 
@@ -135,6 +160,7 @@ fn elements(text: &str) -> Result<Vec<&str>, serde_json::Error> {
 fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
     let mut rest = text;
     let mut documents = 0u32;
+    let mut others = 0;
     let mut torn = None;
     loop {
         rest = rest.trim_start_matches(BETWEEN);
@@ -144,7 +170,7 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match stream.next()? {
             Ok(document) => {
-                lines.objects(&elements(document.get()).unwrap_or_default(), out);
+                others += lines.objects(&elements(document.get()).unwrap_or_default(), out);
                 documents += 1;
                 rest = rest.get(document.get().len()..).unwrap_or_default();
             }
@@ -157,7 +183,7 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
     if rest.is_empty() {
         let what = format!("{documents} documents behind each other; all are read");
         out.note(0, "glued-records", Severity::Note, what);
-        return Some(0);
+        return Some(others);
     }
     let from = text.len() - rest.len();
     let (damage, cause) = match &torn {
@@ -165,10 +191,12 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         None => (0, "what follows is not JSON".to_owned()),
     };
     let (line, column) = place(text, from + damage);
-    if line < 2 && documents == 0 && !text.starts_with('[') {
+    // One line that is torn is more likely a record than a document, save where it lists several things.
+    let least = if line < 2 && text.starts_with('{') { 2 } else { 1 };
+    let kept = if torn.is_some() { members(rest, damage, least, lines, out) } else { 0 };
+    if line < 2 && documents == 0 && kept == 0 && !text.starts_with('[') {
         return None;
     }
-    let kept = if torn.is_some() { members(rest, damage, lines, out) } else { 0 };
     let what = format!(
         "a JSON document that is damaged at line {line}, column {column}: {cause}; {}",
         match lines.count {
@@ -178,13 +206,13 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         }
     );
     out.damage(u32::try_from(line).unwrap_or(u32::MAX), "bad-document", what);
-    Some(rest.len() - kept)
+    Some(rest.len() - kept + others)
 }
 
-/// Reads the members of a torn document that are whole in front of the damage; gives their bytes.
-fn members(text: &str, damage: usize, lines: &mut Lines, out: &mut Sink) -> usize {
+/// Reads the members of a torn document that are whole in front of the damage, if there are so many; gives their bytes.
+fn members(text: &str, damage: usize, least: u32, lines: &mut Lines, out: &mut Sink) -> usize {
     let torn = text.get(..damage).unwrap_or(text);
-    let Some((cut, closed)) = closed(torn) else { return 0 };
+    let Some((cut, closed)) = closed(torn, least) else { return 0 };
     let Ok(found) = elements(&closed) else { return 0 };
     lines.objects(&found, out);
     let rest = text.get(cut..).unwrap_or_default();
@@ -201,8 +229,8 @@ struct Open {
 }
 
 /// The text without what is torn at its end, and all that is open closed: cut behind the last whole object of the outermost list
-/// of objects, else of the object that holds most. Gives the length that is left before the closing, too.
-fn closed(text: &str) -> Option<(usize, String)> {
+/// of so many objects, else of the object that holds most. Gives the length that is left before the closing, too.
+fn closed(text: &str, least: u32) -> Option<(usize, String)> {
     let mut quoted = Quoted::default();
     let mut open: Vec<Open> = Vec::new();
     for (at, c) in text.char_indices() {
@@ -221,9 +249,9 @@ fn closed(text: &str) -> Option<(usize, String)> {
             _ => {}
         }
     }
-    let list = open.iter().position(|it| it.with == '[' && it.objects > 0);
+    let list = open.iter().position(|it| it.with == '[' && it.objects >= least);
     let fullest = || {
-        let filled = open.iter().enumerate().filter(|(_, it)| it.objects > 0);
+        let filled = open.iter().enumerate().filter(|(_, it)| it.objects >= least);
         filled.max_by_key(|(at, it)| (it.objects, std::cmp::Reverse(*at))).map(|(at, _)| at)
     };
     let chosen = list.or_else(fullest)?;

@@ -36,6 +36,10 @@ fn one_document() {
     check("[{\"n\":1},{\"n\":2}]\n", &[(1, "1"), (2, "2")], &[]);
     check("{\n  \"n\": 7\n}\n", &[(1, "7")], &[]);
     check("{ \"n\":\n 7}", &[(1, "7")], &[]);
+    // What in a list is no object costs nothing else; a list of nothing but such is no log.
+    let odd = "[{\"n\":1},null,\n[7],\"x\",{\"n\":2}]";
+    check(odd, &[(1, "1"), (5, "2")], &["2:bad-record", "3:bad-record", "4:bad-record"]);
+    check_bytes(odd, 14, 10);
     // One array a line is no document.
     check("[{\"n\":1}]\n[{\"n\":2}]", &[(1, "[{\"n\":1}]"), (2, "[{\"n\":2}]")], &[]);
 }
@@ -104,11 +108,11 @@ fn several_ills_of_one_line() {
     check([one, two, torn].concat(), &[(1, "1"), (1, "2")], &["1:truncated-line"]);
     check_bytes([torn, one, torn, two].concat(), (one.len() + two.len()) as u64, 2 * torn.len() as u64);
     // What lies in a torn record is no record of its own.
-    check(
-        "{\"id\":\"a\",\"n\":[{\"id\":\"b\",\"n\":1},{\"id\":\"c\",\"n\":2},{\"id\":\"to",
-        &[],
-        &["1:truncated-line"],
-    );
+    let list = "{\"id\":\"a\",\"n\":[{\"id\":\"b\",\"n\":1},{\"id\":\"c\",\"n\":2},{\"id\":\"to";
+    check([one, "\n", list].concat(), &[(1, "1")], &["2:truncated-line"]);
+    // One line that lists several is a document.
+    let kept = r#"[{"id":"b","n":1},{"id":"c","n":2}]"#;
+    check(list, &[(1, kept)], &["1:bad-document"]);
     check("{\"type\":\"x\",\"message\":{\"role\":\"user\",\"n\":1}", &[], &["1:truncated-line"]);
     check("{\"type\":\"x\",\"list\":[ {\"role\":\"user\",\"n\":1}\n{\"n\":2}", &[(2, "2")], &["1:bad-json"]);
     check("{\"type\":\"x\",\"list\":[{\"type\":\"text\",\"n\":1}", &[], &["1:truncated-line"]);
@@ -171,6 +175,12 @@ fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
     check_bytes("[\n {\n\"n\":1},\n {\n\"n\":", 8, 6);
     // A list of one that is torn.
     check("[{\"n\": [{}, {}, {\"a\"", &[(1, "[{},{}]")], &["1:bad-document"]);
+    // A line of it that looks like a record does not make it a list of lines, nor two of them behind each other.
+    let torn = "{\n \"n\": [\n {\n \"a\": 1\n },\n {}\n, {\n \"a\": ";
+    check(torn, &[(1, r#"[{"a":1},{}]"#)], &["8:bad-document"]);
+    let whole = "{\n \"n\": [\n  {}\n ]\n}\n";
+    check([whole, whole].concat(), &[(1, "[{}]"), (2, "[{}]")], &["0:glued-records"]);
+    check([whole, torn].concat(), &[(1, "[{}]"), (2, r#"[{"a":1},{}]"#)], &["13:bad-document"]);
 }
 
 #[test]
