@@ -13,6 +13,7 @@ use super::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::build;
+use super::detect::is_chat;
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
@@ -33,7 +34,7 @@ pub(super) const THINKING: &str = "think";
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::Before(begins), ..Shape::new(Format::OpenaiChat, |_| None, read) };
+    Shape { owns: is_chat, split: Split::Before(begins), ..Shape::new(Format::OpenaiChat, |_| None, read) };
 
 /// A record that holds a list of messages is a session of its own.
 fn begins(value: &Value) -> Option<&str> {

@@ -19,6 +19,7 @@ use crate::ingest::value::{Value, json};
 
 use super::blocks::{self, Speaker};
 use super::build;
+use super::detect::is_chat;
 use super::formats::Format;
 use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
@@ -31,7 +32,8 @@ use crate::paths;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolResult, Usage};
 
 /// Histories of the API.
-pub(super) static HISTORY: Shape = Shape::new(Format::Cline, sniff_history, read_history);
+pub(super) static HISTORY: Shape =
+    Shape { owns: is_chat, ..Shape::new(Format::Cline, sniff_history, read_history) };
 
 /// Messages of the interface.
 pub(super) static INTERFACE: Shape = Shape::new(Format::Cline, sniff_interface, read_interface);

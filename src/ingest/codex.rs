@@ -48,7 +48,8 @@ use survey::{Placement, Survey};
 /// Rollouts of all eras. The bare era has items without an envelope, and messages without a type.
 pub(super) static SHAPE: Shape = Shape {
     owns: |value| {
-        value.get("type").is_none() && value.get("role").is_some()
+        let blocks = value.get("content").is_some_and(Value::is_array);
+        value.get("type").is_none() && value.get("role").is_some() && blocks
             || openai_responses::is_item(value).is_some()
     },
     ..Shape::new(Format::Codex, sniff, read)

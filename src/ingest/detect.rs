@@ -1,9 +1,10 @@
 //! Which format a file is in, judged by the fields of its records, never by its name.
 //!
 //! The first record that only one agent writes decides. Plain `{role, content}` messages decide nothing alone: the
-//! whole file is looked at for what only OpenAI chat or only the Anthropic API has.
+//! whole file is looked at for what only OpenAI chat or only the Anthropic API has. Where such messages come first and the logs of
+//! the agent hold none, what there is more of decides.
 
-use super::value::Value;
+use super::value::{Value, json};
 
 use super::chat;
 use super::formats::{Format, READS};
@@ -39,6 +40,10 @@ pub(super) fn text_log(text: &str) -> Option<Detected> {
 pub(super) struct Sniffer {
     found: Option<Detected>,
     chat_line: Option<u32>,
+    /// Plain messages so far.
+    chats: u64,
+    /// What records say that came after plain messages which do not belong to such logs, and how many of them there are.
+    strayed: Option<(Detected, u64)>,
     /// No format fits, and none is looked for any more.
     hopeless: bool,
 }
@@ -51,11 +56,18 @@ impl Sniffer {
         }
         if let Some((shape, why)) = shapes::recognise(&record.value) {
             let evidence = format!("line {} {why}", record.line);
-            self.found = Some(Detected { format: shape.format, by: By::Records(shape), evidence });
+            let found = Detected { format: shape.format, by: By::Records(shape), evidence };
+            if self.chats > 0 && !(shape.owns)(&json!({"role": "user", "content": ""})) {
+                let (_, count) = self.strayed.get_or_insert((found, 0));
+                *count += 1;
+                return None;
+            }
+            self.found = Some(found);
             return shape.fields;
         }
-        if self.chat_line.is_none() && is_chat(&record.value) {
-            self.chat_line = Some(record.line);
+        if is_chat(&record.value) {
+            self.chat_line.get_or_insert(record.line);
+            self.chats += chat_messages(&record.value).len().max(1) as u64;
         }
         None
     }
@@ -74,12 +86,15 @@ impl Sniffer {
     }
 
     /// The answer, when all records are known.
-    pub(super) fn finish(self, records: &[Record]) -> Option<Detected> {
+    pub(super) fn finish(mut self, records: &[Record]) -> Option<Detected> {
         if self.found.is_some() || self.hopeless { self.found } else { self.decide(records) }
     }
 
     /// What plain messages are, by all that is known.
-    fn decide(&self, records: &[Record]) -> Option<Detected> {
+    fn decide(&mut self, records: &[Record]) -> Option<Detected> {
+        if let Some((found, _)) = self.strayed.take_if(|(_, count)| *count > self.chats) {
+            return Some(found);
+        }
         let line = self.chat_line?;
         let mut evidence = format!("line {line} has role and content, no field of another format");
         let mut format = Format::OpenaiChat;
@@ -130,7 +145,7 @@ pub(super) fn take_foreign(
 }
 
 /// True for a message, a conversation, or an array of messages.
-fn is_chat(value: &Value) -> bool {
+pub(super) fn is_chat(value: &Value) -> bool {
     let message = |value: &Value| {
         text(value, "role").is_some()
             && ["content", "tool_calls", "function_call"].iter().any(|key| value.get(key).is_some())
@@ -148,14 +163,18 @@ fn is_chat(value: &Value) -> bool {
     }
 }
 
-/// What only one of the two chat formats has, in one record.
-fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
-    let messages = match value {
+/// The messages of a record.
+fn chat_messages(value: &Value) -> &[Value] {
+    match value {
         Value::Array(list) => list.as_slice(),
         _ if value.get("messages").is_some() => items(value, "messages"),
         _ => std::slice::from_ref(value),
-    };
-    for message in messages {
+    }
+}
+
+/// What only one of the two chat formats has, in one record.
+fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
+    for message in chat_messages(value) {
         if message.get("tool_calls").is_some() || message.get("function_call").is_some() {
             return Some((Format::OpenaiChat, "tool_calls"));
         }

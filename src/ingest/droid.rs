@@ -24,7 +24,11 @@ use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Stored sessions.
-pub(super) static SHAPE: Shape = Shape::new(Format::Droid, sniff, read);
+pub(super) static SHAPE: Shape = Shape {
+    // Those of pi look much the same.
+    owns: |value| matches!(text(value, "type"), Some("message" | "todo_state" | "compaction_state")),
+    ..Shape::new(Format::Droid, sniff, read)
+};
 
 /// The stream.
 pub(super) static STREAM: Shape = Shape::new(Format::Droid, sniff_stream, read_stream);

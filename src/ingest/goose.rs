@@ -18,6 +18,7 @@ use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::build::{self, Names};
+use super::detect::is_chat;
 use super::formats::Format;
 use super::injected;
 use super::json::{self, argument_text, items, take, take_text, text, weight};
@@ -34,7 +35,7 @@ pub(super) use database::SHAPE as DATABASE;
 
 /// Session files and exports.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_session), ..Shape::new(Format::Goose, sniff, read) };
+    Shape { owns: is_chat, split: Split::each(is_session), ..Shape::new(Format::Goose, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();

@@ -11,6 +11,7 @@ use crate::ingest::value::Value;
 
 use super::build::Names;
 use super::chat;
+use super::detect::is_chat;
 use super::formats::Format;
 use super::json::{self, take, text};
 use super::lines::Record;
@@ -22,7 +23,7 @@ use crate::transcript::{Part, Role};
 
 /// Sessions.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_session), ..Shape::new(Format::Hermes, sniff, read) };
+    Shape { owns: is_chat, split: Split::each(is_session), ..Shape::new(Format::Hermes, sniff, read) };
 
 /// The record that describes a session.
 const META: &str = "session_meta";

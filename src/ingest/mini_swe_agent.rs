@@ -16,6 +16,7 @@ use crate::ingest::value::json;
 use super::blocks::{self, Speaker};
 use super::build::{self, Names};
 use super::chat;
+use super::detect::is_chat;
 use super::formats::Format;
 use super::json::{self, items, take, text};
 use super::lines::Record;
@@ -28,8 +29,11 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::MiniSweAgent, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    owns: is_chat,
+    split: Split::each(is_trajectory),
+    ..Shape::new(Format::MiniSweAgent, sniff, read)
+};
 
 /// How a block of shell opens, newest first.
 const FENCES: [&str; 2] = ["```mswea_bash_command\n", "```bash\n"];

@@ -14,6 +14,7 @@ use rustc_hash::FxHashMap;
 
 use super::blocks::{self, Speaker};
 use super::build::{self, session_id};
+use super::detect::is_chat;
 use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text, weight};
 use super::lines::Record;
@@ -25,7 +26,7 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Usage};
 
 /// Items, bodies and responses.
-pub(super) static SHAPE: Shape = Shape::new(Format::OpenaiResponses, sniff, read);
+pub(super) static SHAPE: Shape = Shape { owns: is_chat, ..Shape::new(Format::OpenaiResponses, sniff, read) };
 
 /// Types of items that no other format's records have.
 const ITEMS: [&str; 14] = [

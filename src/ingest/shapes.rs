@@ -24,7 +24,7 @@ pub(super) struct Shape {
     /// no other format writes; looks at few fields, since it sees the records of all logs.
     pub(super) sniff: fn(&Value) -> Option<&'static str>,
     /// True for a record that belongs to such a log whatever else it looks like. Of the others those that another shape
-    /// recognises are taken for what strayed into the file.
+    /// recognises, and plain chat messages, are taken for what strayed into the file.
     pub(super) owns: fn(&Value) -> bool,
     /// Reads all records of a file.
     pub(super) read: fn(Vec<Record>, &str, &mut Sink),
@@ -57,13 +57,13 @@ impl Split {
 }
 
 impl Shape {
-    /// A shape that looks at all fields, and whose files hold nothing that strayed into them.
+    /// A shape that looks at all fields, and owns no record that another one recognises.
     pub(super) const fn new(
         format: Format,
         sniff: fn(&Value) -> Option<&'static str>,
         read: fn(Vec<Record>, &str, &mut Sink),
     ) -> Self {
-        Self { format, sniff, owns: |_| true, read, fields: None, split: Split::Whole }
+        Self { format, sniff, owns: |_| false, read, fields: None, split: Split::Whole }
     }
 }
 

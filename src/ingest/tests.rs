@@ -327,10 +327,6 @@ fn records_of_another_format_are_named() {
     ];
     for (own, first) in &logs[..3] {
         for (other, second) in logs.iter().filter(|(other, _)| other != own) {
-            // An enveloped message of the bare era of Codex has no type, like a message of a chat.
-            if (*own, *other) == ("codex", "chat messages") {
-                continue;
-            }
             let text = format!("{first}\n{second}\n{second}\n");
             let read = ingest(text.as_bytes(), "x.jsonl");
             assert_eq!(read.format.map(Format::name), Some(*own));
@@ -347,6 +343,76 @@ fn records_of_another_format_are_named() {
         );
         assert!(read.diagnostics.iter().all(|it| it.severity == Severity::Note), "{own}: {read:?}");
     }
+}
+
+/// Records of Claude Code and of Codex at the end of a log of any format: named as damage, and nothing else changes.
+#[test]
+fn records_that_strayed_into_any_log_are_named() {
+    let strays = [
+        r#"{"type":"user","uuid":"q","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}"#,
+        r#"{"type":"response_item","payload":{"type":"message","role":"user","content":[{"type":"input_text","text":"hi"}]}}"#,
+    ];
+    let mut formats = std::collections::BTreeSet::new();
+    for family in std::fs::read_dir("tests/fuzz/seeds").unwrap() {
+        for file in std::fs::read_dir(family.unwrap().path()).unwrap() {
+            let path = file.unwrap().path();
+            if path.extension().is_none_or(|end| end != "jsonl") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            let before = ingest(text.as_bytes(), "x.jsonl");
+            let name = before.format.map_or("", Format::name);
+            let is_record =
+                |line: &str| serde_json::from_str::<serde_json::Value>(line).is_ok_and(|it| it.is_object());
+            let lines = text.lines().all(is_record);
+            if !lines || before.sessions.is_empty() {
+                continue;
+            }
+            for stray in strays {
+                let other = ingest(stray.as_bytes(), "x.jsonl").format.unwrap();
+                if before.format == Some(other) {
+                    continue;
+                }
+                let after = ingest(format!("{}\n{stray}\n", text.trim_end()).as_bytes(), "x.jsonl");
+                let at = format!("{}: {}", path.display(), other.name());
+                assert_eq!(after.sessions, before.sessions, "{at}");
+                assert!(
+                    after.diagnostics.iter().any(|it| it.code == "foreign-record"),
+                    "{at}: {:?}",
+                    after.diagnostics
+                );
+                formats.insert(name);
+            }
+        }
+    }
+    assert!(formats.len() > 30, "{formats:?}");
+}
+
+/// Plain messages before the first record of an agent whose logs hold none: what there is more of decides.
+#[test]
+fn a_stray_line_does_not_make_a_chat_another_log() {
+    let chat = "{\"role\":\"user\",\"content\":\"hi\"}\n";
+    let claude = |at: u32| {
+        format!(
+            "{{\"type\":\"user\",\"uuid\":\"u{at}\",\"sessionId\":\"s\",\"message\":{{\"role\":\"user\",\"content\":\"yes\"}}}}\n"
+        )
+    };
+    let check = |log: String, format: Format, messages: usize, strays: u64| {
+        let read = ingest(log.as_bytes(), "x.jsonl");
+        assert_eq!(read.format, Some(format), "{log}");
+        assert_eq!(read.sessions.iter().map(|it| it.messages.len()).sum::<usize>(), messages, "{log}");
+        let named = read.diagnostics.iter().filter(|it| it.code == "foreign-record");
+        assert_eq!(named.map(|it| it.count).sum::<u64>(), strays, "{log}");
+    };
+    check([chat, chat, &claude(0)].concat(), Format::OpenaiChat, 2, 1);
+    check([chat, chat, &claude(0), chat].concat(), Format::OpenaiChat, 3, 1);
+    check([chat, &claude(0), &claude(1)].concat(), Format::ClaudeCode, 2, 1);
+    check([&claude(0), chat, chat, chat].concat(), Format::ClaudeCode, 1, 3);
+    let cursor = "{\"role\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"no\"}]}}\n";
+    check([chat, chat, cursor].concat(), Format::OpenaiChat, 2, 1);
+    // Logs that hold such messages are what they are.
+    let meta = "{\"role\":\"session_meta\",\"model\":\"m\",\"platform\":\"cli\"}\n";
+    check([chat, chat, meta].concat(), Format::Hermes, 2, 0);
 }
 
 /// Pieces that logs are made of, to be strung together at random.
