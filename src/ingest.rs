@@ -84,6 +84,7 @@ mod pi_subagents;
 mod qwen_code;
 mod shapes;
 mod sharegpt;
+mod sidecars;
 mod sink;
 mod specstory;
 mod stream;
@@ -136,7 +137,7 @@ pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
     let mut sink = Sink::default();
     let parsed = lines::parse(bytes, &mut sink);
     let count = parsed.records.len() as u64;
-    finished(sink, parsed, Some(bytes), stem(name), count)
+    finished(sink, parsed, Some(bytes), name, count)
 }
 
 /// Reads the records of complete sessions.
@@ -184,9 +185,17 @@ fn name_format(sessions: &mut [Transcript], format: Format) {
 
 /// Reads the last records, or all, and says what there is to say of the whole file. `whole` are its bytes where they are at
 /// hand; `count` are all its records.
-fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &str, count: u64) -> Ingested {
+fn finished(
+    mut sink: Sink,
+    parsed: lines::Parsed,
+    whole: Option<&[u8]>,
+    label: &str,
+    count: u64,
+) -> Ingested {
+    let name = stem(label);
     let lines::Parsed { records, sizes, mut bytes, detected, prose, text } = parsed;
     let mut sessions = Vec::new();
+    let mut beside = None;
     if let Some(found) = &detected {
         if let By::Text(shape) = found.by {
             (shape.read)(&text, name, &mut sink);
@@ -199,7 +208,11 @@ fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &
         note_no_session(found.format, &mut sink);
     } else {
         let head = whole.unwrap_or_default();
-        if OWN_RESULTS.iter().any(|start| head.starts_with(start)) {
+        if let Some((format, what)) = sidecars::find(label, &records) {
+            sink = Sink::default();
+            sink.part_of_log(format!("{what}; it holds no conversation"));
+            beside = Some(format);
+        } else if OWN_RESULTS.iter().any(|start| head.starts_with(start)) {
             let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
             sink.note(0, "own-result", Severity::Note, text);
         } else {
@@ -208,7 +221,11 @@ fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &
         }
         bytes = Bytes { skipped: bytes.total(), ..Bytes::default() };
     }
-    let (format, evidence) = detected.map_or((None, String::new()), |it| (Some(it.format), it.evidence));
+    let (format, evidence) = match (detected, beside) {
+        (Some(found), _) => (Some(found.format), found.evidence),
+        (None, Some(format)) => (Some(format), "lies beside logs".to_owned()),
+        (None, None) => (None, String::new()),
+    };
     let (_, diagnostics, raw) = sink.into_parts();
     Ingested { format, evidence, sessions, diagnostics, raw, records: count, bytes }
 }

@@ -185,6 +185,7 @@ fn logs_in_other_forms_are_counted() {
         "d/d.tar.gz",
         "d/e.jsonl.bak",
         "d/f.jsonl.1",
+        "d/f.jsonl.2026-01-01",
         "d/g.jsonl.gz.2",
         "d/h.jsonl~",
         "d/i.txt",
@@ -212,7 +213,7 @@ fn logs_in_other_forms_are_counted() {
     assert_eq!(
         notes("d"),
         [
-            "d: 7 packed or renamed logs are left out, d/b.jsonl.xz the first; unpack them, or give them names of logs"
+            "d: 8 packed or renamed logs are left out, d/b.jsonl.xz the first; unpack them, or give them names of logs"
         ]
     );
     assert_eq!(

@@ -266,7 +266,8 @@ fn sniff(value: &Value) -> Option<&'static str> {
             let qwen = message.is_some_and(|message| message.get("parts").is_some());
             let tied =
                 ["uuid", "sessionId", "parentUuid", "session_id", "isSidechain"].iter().any(|key| has(key));
-            message.is_some() && tied && !qwen
+            // In the prompts that Gemini CLI keeps beside its sessions it is text.
+            message.is_some_and(|message| !message.is_string()) && tied && !qwen
         }
         Some("system" | "attachment" | "progress") => has("uuid") && (has("sessionId") || has("parentUuid")),
         Some(_) => false,

@@ -62,6 +62,7 @@ pub fn ingest_in_batches(
         sink: Sink::default(),
         lines: Lines::default(),
         name: stem(name),
+        label: name,
         batch,
         scanned: 0,
         header: None,
@@ -174,6 +175,8 @@ struct Reading<'a> {
     sink: Sink,
     lines: Lines,
     name: &'a str,
+    /// Path or label of the log.
+    label: &'a str,
     batch: u64,
     /// Records that were looked at for headers.
     scanned: usize,
@@ -273,7 +276,7 @@ impl Reading<'_> {
     fn end(mut self, each: &mut dyn FnMut(Transcript)) -> Ingested {
         let count = self.lines.count;
         let batch = self.lines.finish(&mut self.sink);
-        let mut ingested = finished(self.sink, batch, None, self.name, count);
+        let mut ingested = finished(self.sink, batch, None, self.label, count);
         std::mem::take(&mut ingested.sessions).into_iter().for_each(each);
         ingested
     }
