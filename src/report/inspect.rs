@@ -56,6 +56,7 @@ struct Sums {
     copied_tokens: u64,
     copied_calls: u64,
     copied_output: u64,
+    copied_compactions: u64,
     remarks: u64,
     damaged: u64,
     lost: u64,
@@ -97,6 +98,7 @@ impl Sums {
         self.copied_tokens += session.copied_tokens;
         self.copied_calls += session.copied.tool_calls;
         self.copied_output += session.copied_output;
+        self.copied_compactions += session.copied.compactions;
     }
 
     fn messages(&self) -> u64 {
@@ -320,7 +322,7 @@ fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
             sums.messages() - sums.copied,
             sums.tool_calls - sums.copied_calls,
             sums.tokens - sums.copied_tokens,
-            sums.compactions,
+            sums.compactions - sums.copied_compactions,
             sums.copied,
             sums.remarks,
             sums.damaged,

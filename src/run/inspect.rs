@@ -220,6 +220,8 @@ fn states(transcript: &Transcript) -> FileStates {
 #[derive(Debug)]
 struct Trail {
     steps: Vec<Step>,
+    /// The messages before which compactions happened.
+    compactions: Vec<usize>,
 }
 
 /// One message.
@@ -237,18 +239,33 @@ struct Step {
 impl Trail {
     fn of(transcript: &Transcript, tokens: &TokenIndex) -> Self {
         let step = |(at, message)| Step::of(message, tokens.range(at..at + 1));
-        Self { steps: transcript.messages.iter().enumerate().map(step).collect() }
+        Self {
+            steps: transcript.messages.iter().enumerate().map(step).collect(),
+            compactions: transcript.recorded.iter().map(|recorded| recorded.before.get()).collect(),
+        }
     }
 
-    /// How many messages at the start of both are the same; without `times` also where they were written at other times.
-    fn shared(&self, other: &Self, times: bool) -> usize {
+    /// How many messages from `at` on are those of another one from `from` on; without `times` also where they were written at
+    /// other times.
+    fn shared(&self, at: usize, other: &Self, from: usize, times: bool) -> usize {
         let same = |(one, other): &(&Step, &Step)| {
             one.said == other.said && (!times || one.time.is_some() && one.time == other.time)
         };
-        let both = self.steps.iter().zip(&other.steps).take_while(same).count();
+        let here = self.steps.get(at..).unwrap_or_default();
+        let there = other.steps.get(from..).unwrap_or_default();
+        let both = here.iter().zip(there).take_while(same).count();
         // A greeting that two people use is no copy; a reply that comes with it is.
-        if self.steps.iter().take(both).any(|step| step.reply) { both } else { 0 }
+        if here.iter().take(both).any(|step| step.reply) { both } else { 0 }
     }
+}
+
+/// Messages that are those of a trail seen before: so many from `at` on, there from `from` on.
+#[derive(Debug, Clone, Copy)]
+struct Stretch {
+    at: usize,
+    trail: usize,
+    from: usize,
+    length: usize,
 }
 
 impl Step {
@@ -283,29 +300,86 @@ impl Step {
 /// Marks what sessions only repeat of sessions before them: of the one that they say they continue, or of any whose messages were
 /// written at the same times.
 fn mark_copied(files: &mut [FileReport], trails: Vec<Vec<Trail>>) {
-    let mut seen: Vec<Trail> = Vec::new();
-    let mut by_id: FxHashMap<String, usize> = FxHashMap::default();
-    let mut by_start: FxHashMap<(u64, Option<i64>), Vec<usize>> = FxHashMap::default();
+    let mut seen = Seen::default();
     // A fork may lie in front of what it continues.
     let mut reports: Vec<(&mut SessionReport, Trail)> =
         files.iter_mut().flat_map(|file| &mut file.sessions).zip(trails.into_iter().flatten()).collect();
     reports.sort_by_key(|(report, _)| report.continues.is_some());
     for (report, trail) in reports {
-        let parent = report.continues.as_ref().and_then(|id| by_id.get(id)).and_then(|at| seen.get(*at));
-        let told = parent.map_or(0, |parent| trail.shared(parent, false));
-        let start = trail.steps.first().map(|step| (step.said, step.time)).filter(|(_, time)| time.is_some());
-        let others = start.and_then(|start| by_start.get(&start)).into_iter().flatten();
-        let found = others.filter_map(|at| seen.get(*at)).map(|other| trail.shared(other, true)).max();
-        let copied = told.max(found.unwrap_or_default());
-        let repeated = || trail.steps.iter().take(copied);
-        let calls = repeated().map(|step| u64::from(step.calls)).sum();
-        report.copied_tokens = repeated().map(|step| u64::from(step.tokens)).sum();
-        report.copied_output = repeated().map(|step| step.output).sum();
-        report.copied = Counts { messages: copied as u64, tool_calls: calls, compactions: 0 };
-        by_id.entry(report.id.clone()).or_insert(seen.len());
-        if let Some(start) = start {
-            by_start.entry(start).or_default().push(seen.len());
+        let parent = report.continues.as_ref().and_then(|id| seen.by_id.get(id).copied());
+        for stretch in seen.stretches(&trail, parent) {
+            let repeated = || trail.steps.iter().skip(stretch.at).take(stretch.length);
+            report.copied.messages += stretch.length as u64;
+            report.copied.tool_calls += repeated().map(|step| u64::from(step.calls)).sum::<u64>();
+            report.copied.compactions += seen.compactions(&trail, stretch);
+            report.copied_tokens += repeated().map(|step| u64::from(step.tokens)).sum::<u64>();
+            report.copied_output += repeated().map(|step| step.output).sum::<u64>();
         }
-        seen.push(trail);
+        seen.add(report.id.clone(), trail);
+    }
+}
+
+/// The trails so far.
+#[derive(Debug, Default)]
+struct Seen {
+    trails: Vec<Trail>,
+    by_id: FxHashMap<String, usize>,
+    /// Trail and position of the first message that says this at this time.
+    by_step: FxHashMap<(u64, i64), (u32, u32)>,
+}
+
+impl Seen {
+    /// A parent that is named may have written its messages at other times, and a fork something of its own in front of them.
+    const OWN: usize = 4;
+
+    /// What the trail repeats, in order.
+    fn stretches(&self, trail: &Trail, parent: Option<usize>) -> Vec<Stretch> {
+        let mut found = Vec::new();
+        let told = parent.and_then(|parent| Some((parent, self.trails.get(parent)?)));
+        let first = told.and_then(|(at_trail, parent)| {
+            let starts = trail.steps.iter().enumerate().take(Self::OWN);
+            let stretches = starts.filter_map(|(at, step)| {
+                let from = parent.steps.iter().position(|other| other.said == step.said)?;
+                let length = trail.shared(at, parent, from, false);
+                Some(Stretch { at, trail: at_trail, from, length })
+            });
+            stretches.filter(|stretch| stretch.length > 0).max_by_key(|stretch| stretch.length)
+        });
+        let mut at = first.map_or(0, |first| first.at + first.length);
+        found.extend(first);
+        while let Some(step) = trail.steps.get(at) {
+            let place = step.time.and_then(|time| self.by_step.get(&(step.said, time)));
+            let stretch = place.and_then(|&(seen, from)| {
+                let (seen, from) = (seen as usize, from as usize);
+                let length = trail.shared(at, self.trails.get(seen)?, from, true);
+                (length > 0).then_some(Stretch { at, trail: seen, from, length })
+            });
+            at += stretch.map_or(1, |stretch| stretch.length);
+            found.extend(stretch);
+        }
+        found
+    }
+
+    /// Compactions of the stretch that happened at the same message of the other trail.
+    fn compactions(&self, trail: &Trail, stretch: Stretch) -> u64 {
+        let Some(other) = self.trails.get(stretch.trail) else { return 0 };
+        let within = stretch.at + 1..=stretch.at + stretch.length;
+        let same = |before: &&usize| {
+            within.contains(before) && other.compactions.contains(&(**before - stretch.at + stretch.from))
+        };
+        trail.compactions.iter().filter(same).count() as u64
+    }
+
+    fn add(&mut self, id: String, trail: Trail) {
+        let number = self.trails.len();
+        self.by_id.entry(id).or_insert(number);
+        if let Ok(number) = u32::try_from(number) {
+            for (at, step) in (0u32..).zip(&trail.steps) {
+                if let Some(time) = step.time {
+                    self.by_step.entry((step.said, time)).or_insert((number, at));
+                }
+            }
+        }
+        self.trails.push(trail);
     }
 }

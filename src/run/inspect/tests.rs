@@ -78,6 +78,48 @@ fn a_fork_says_what_it_repeats_wherever_it_lies() {
     check(&[("p", parent), ("c", codex("c", Some("gone"), &fork))], &[0, 0]);
 }
 
+/// What is repeated may begin in the middle of the other session, and behind something of its own.
+#[test]
+fn copies_are_found_wherever_they_stand() {
+    let base = [("go", 1), ("done", 2), ("more", 3), ("ok", 4)];
+    let whole = claude("a", &base);
+    let from = |from: usize, front: &str| -> String {
+        front.to_owned() + &whole.lines().skip(from).map(|line| format!("{line}\n")).collect::<String>()
+    };
+    check(&[("a", whole.clone()), ("b", from(2, ""))], &[0, 2]);
+    let own = claude("own", &[("before that", 0)]);
+    check(&[("a", whole.clone()), ("b", from(0, &own).replace("\"a\"", "\"own\""))], &[0, 4]);
+    check(&[("a", whole.clone()), ("b", from(1, &own).replace("\"a\"", "\"own\""))], &[0, 3]);
+    // Of two sessions one after the other, of one twice.
+    let more = claude("c", &[("x", 21), ("y", 22), ("z", 23)]);
+    let both = from(0, "") + &more.replace("\"c\"", "\"a\"").replace("null", "\"a-3\"");
+    check(&[("a", whole.clone()), ("c", more), ("d", both)], &[0, 0, 7]);
+    // A fork that names its parent has its environment in front.
+    let fork = [("env", 9), ("ready", 9), ("go", 9), ("done", 9), ("more", 10), ("ok", 11)];
+    check(&[("p", codex("p", None, &base[..2])), ("c", codex("c", Some("p"), &fork))], &[0, 2]);
+}
+
+/// A compaction that is copied is counted once; one of the fork's own, at the end of what it repeats, is its own.
+#[test]
+fn compactions_are_copied_with_the_messages_around_them() {
+    let base = [("go", 1), ("done", 2), ("more", 3), ("ok", 4)];
+    let compacted = |id: &str| {
+        let log = claude(id, &base);
+        let boundary = format!(
+            "{{\"type\":\"system\",\"subtype\":\"compact_boundary\",\"uuid\":\"{id}-c\",\"parentUuid\":null,\"logicalParentUuid\":\"{id}-1\",\"sessionId\":\"{id}\"}}\n"
+        );
+        let lines: Vec<&str> = log.lines().collect();
+        let next = lines[2].replace(&format!("\"{id}-1\""), &format!("\"{id}-c\""));
+        format!("{}\n{}\n{boundary}{next}\n{}\n", lines[0], lines[1], lines[3])
+    };
+    let copied = |logs: &[(&str, String)]| -> Vec<(u64, u64)> {
+        let sessions = look(logs).into_iter().map(|file| file.sessions[0].clone());
+        sessions.map(|it| (it.compactions, it.copied.compactions)).collect()
+    };
+    assert_eq!(copied(&[("a", compacted("a")), ("b", compacted("b"))]), [(1, 0), (1, 1)]);
+    assert_eq!(copied(&[("a", claude("a", &base)), ("b", compacted("b"))]), [(0, 0), (1, 0)]);
+}
+
 #[test]
 fn sessions_are_counted_by_role_tool_and_outcome() {
     let call = |id: &str, name: &str, input: serde_json::Value| serde_json::json!({"role": "assistant", "content": [{"type": "tool_use", "id": id, "name": name, "input": input}]});
