@@ -16,6 +16,7 @@
 //!   [`Transcript::check`](crate::transcript::Transcript::check);
 //! * shared vocabulary of the readers: [`json`] (typed look-ups in values), [`blocks`] (content blocks),
 //!   [`injected`] (what the harness wrote in the user's place), [`outcome`] (did a call fail);
+//! * [`sessions`]: the records of each session, where a file holds several;
 //! * [`sink`]: collects sessions, counts and diagnostics, grouped so that thousands of equal remarks are one.
 //!
 //! Signatures a reader needs:
@@ -82,6 +83,7 @@ mod outcome;
 mod pi;
 mod pi_subagents;
 mod qwen_code;
+mod sessions;
 mod shapes;
 mod sharegpt;
 mod sink;

@@ -156,6 +156,15 @@ pub(super) fn unknown_record(kind: &str, line: u32, out: &mut Sink) {
 
 /// Says that a message of unknown role was left out.
 pub(super) fn unknown_role(role: &str, line: u32, out: &mut Sink) {
+/// True for a record that is an object; of any other it is said that it was left out.
+pub(super) fn is_object(record: &Record, out: &mut Sink) -> bool {
+    let is = record.value.is_object();
+    if !is {
+        out.note(record.line, "unknown-record", Severity::Note, "a JSON value that is no object; ignored");
+    }
+    is
+}
+
     let role: String = role.chars().take(60).collect();
     out.note(line, "unknown-role", Severity::Note, format!("message of unknown role {role:?}, left out"));
 }

@@ -426,6 +426,36 @@ fn what_is_no_list_of_lines_is_read_whole() {
     check(&record.map(|byte| if byte == b'"' { 0 } else { byte }), 1);
 }
 
+/// Records of several sessions of one format behind each other, each session with its count of messages.
+fn check_sessions(log: &[Value], expected: &[(&str, usize)]) {
+    for batch in [1, 150, 500, 1 << 20] {
+        let sessions = check(lines(log.iter().cloned()).as_bytes(), batch);
+        let mut counts: Vec<(&str, usize)> =
+            sessions.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, expected, "{batch}");
+    }
+}
+
+#[test]
+fn sessions_of_qwen_code_are_told_apart_by_their_ids() {
+    let session = |id: &str| -> Vec<Value> {
+        let record = |at: usize| {
+            let (kind, role) = if at % 2 == 0 { ("user", "user") } else { ("assistant", "model") };
+            json!({"uuid": format!("u{at}"), "parentUuid": at.checked_sub(1).map(|at| format!("u{at}")),
+                   "sessionId": id, "type": kind, "message": {"role": role, "parts": [{"text": format!("{id} {at}")}]}})
+        };
+        (0..4).map(record).collect()
+    };
+    let (one, other) = (session("a"), session("b"));
+    let mut log: Vec<Value> = vec![json!({"type": "omen"})];
+    log.extend(one.iter().chain(&other).cloned());
+    log.push(json!({"type": "user", "message": {"parts": [{"text": "of b"}]}}));
+    check_sessions(&log, &[("a", 4), ("b", 5)]);
+    let mixed: Vec<Value> = one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect();
+    check_sessions(&mixed, &[("a", 4), ("b", 4)]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
