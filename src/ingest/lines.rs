@@ -179,6 +179,14 @@ fn unpadded(bytes: &[u8]) -> &[u8] {
 
 /// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
 pub(super) fn is_whole(head: &[u8]) -> bool {
+/// The bytes without any NUL bytes.
+fn without_nuls(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match memchr(0, bytes) {
+        None => Cow::Borrowed(bytes),
+        Some(_) => Cow::Owned(bytes.iter().copied().filter(|byte| *byte != 0).collect()),
+    }
+}
+
     let head = head.trim_ascii_start();
     let first = memchr(b'\n', head).map_or(head, |at| head.get(..at).unwrap_or_default()).trim_ascii();
     match first.first() {
@@ -189,15 +197,21 @@ pub(super) fn is_whole(head: &[u8]) -> bool {
 
 /// A file that is a log in the form of a text.
 fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
-    if bytes.trim_ascii_start().first().is_none_or(|first| b"{[".contains(first)) {
+    let first = bytes.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace());
+    if first.is_none_or(|first| b"{[".contains(first)) {
         return None;
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = without_nuls(bytes);
+    let nuls = bytes.len() - text.len();
+    let text = String::from_utf8_lossy(&text);
     let detected = Some(detect::text_log(&text)?);
     if matches!(text, Cow::Owned(_)) {
         out.damage(0, INVALID.0, INVALID.1);
+    if nuls > 0 {
+        out.damage(0, "nul-bytes", NULS);
     }
-    let counts = Bytes { read: bytes.len() as u64, ..Bytes::default() };
+    }
+    let counts = Bytes { read: (bytes.len() - nuls) as u64, skipped: nuls as u64, between: 0 };
     Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
 }
 

@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 
 use super::repair::{Quoted, repair};
-use super::{INVALID, Lines, MARK, Parsed, brief, has_records, is_whole};
+use super::{INVALID, Lines, MARK, Parsed, brief, has_records, is_whole, without_nuls};
 use crate::diagnostic::Severity;
 use crate::ingest::sink::Sink;
 
@@ -23,12 +23,9 @@ const BETWEEN: [char; 6] = [' ', ',', '\t', '\r', '\n', '\u{feff}'];
 pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let start = begin(bytes)?;
     let (lead, body) = bytes.split_at_checked(start)?;
-    let nuls = memchr_iter(0, body).count();
-    let body: Cow<'_, [u8]> = if nuls == 0 {
-        Cow::Borrowed(body)
-    } else {
-        Cow::Owned(body.iter().copied().filter(|byte| *byte != 0).collect())
-    };
+    let size = body.len();
+    let body = without_nuls(body);
+    let nuls = size - body.len();
     let text = String::from_utf8_lossy(body.trim_ascii());
     let mut lines = Lines::default();
     let lost = if let Ok(found) = elements(&text) {
