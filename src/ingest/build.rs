@@ -63,6 +63,14 @@ pub(super) fn answer(call_id: impl Into<String>, content: Value, record: &Value)
     Part::Result(ToolResult { call_id: call_id.into(), text, outcome, exit_code, images })
 }
 
+/// What a message holds, in itself or in its `message`; null where it holds nothing.
+pub(super) fn content(value: &mut Value) -> Value {
+    match value.get_mut("message").map(|message| take(message, "content")) {
+        None | Some(Value::Null) => take(value, "content"),
+        Some(content) => content,
+    }
+}
+
 /// The position of an item in its list, as a line: counted from 1.
 pub(super) fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
@@ -148,14 +156,6 @@ pub(super) fn compaction(draft: &Draft, summary: Option<String>, line: u32) -> R
     Recorded { line, summary, ..Recorded::at(MessageIdx::new(draft.messages.len())) }
 }
 
-/// Says that a record of unknown type was left out.
-pub(super) fn unknown_record(kind: &str, line: u32, out: &mut Sink) {
-    let kind: String = kind.chars().take(60).collect();
-    out.note(line, "unknown-record", Severity::Note, format!("record of unknown type {kind:?}, left out"));
-}
-
-/// Says that a message of unknown role was left out.
-pub(super) fn unknown_role(role: &str, line: u32, out: &mut Sink) {
 /// True for a record that is an object; of any other it is said that it was left out.
 pub(super) fn is_object(record: &Record, out: &mut Sink) -> bool {
     let is = record.value.is_object();
@@ -165,6 +165,14 @@ pub(super) fn is_object(record: &Record, out: &mut Sink) -> bool {
     is
 }
 
+/// Says that a record of unknown type was left out.
+pub(super) fn unknown_record(kind: &str, line: u32, out: &mut Sink) {
+    let kind: String = kind.chars().take(60).collect();
+    out.note(line, "unknown-record", Severity::Note, format!("record of unknown type {kind:?}, left out"));
+}
+
+/// Says that a message of unknown role was left out.
+pub(super) fn unknown_role(role: &str, line: u32, out: &mut Sink) {
     let role: String = role.chars().take(60).collect();
     out.note(line, "unknown-role", Severity::Note, format!("message of unknown role {role:?}, left out"));
 }

@@ -61,13 +61,16 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 continue;
             }
         };
+        let content = build::content(&mut value);
+        if content.is_null() {
+            out.note(line, "unknown-record", Severity::Note, "a message without content, left out");
+            continue;
+        }
         out.raw.messages += 1;
         let status =
             value.get("metadata").and_then(|metadata| text(metadata, "toolResultStatus")).map(str::to_owned);
-        let mut message = take(&mut value, "message");
-        let blocks = match take(&mut message, "content") {
+        let blocks = match content {
             Value::Array(list) => list,
-            Value::Null => Vec::new(),
             other => vec![other],
         };
         let mut parts = Vec::new();
