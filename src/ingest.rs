@@ -162,6 +162,29 @@ fn read_records(
     sessions
 }
 
+/// Reads all records; `lists` are the positions at which further lists begin.
+fn read_lists(
+    found: &Detected,
+    mut batch: lines::Batch,
+    lists: &[usize],
+    name: &str,
+    bytes: &mut Bytes,
+    out: &mut Sink,
+) -> Vec<Transcript> {
+    if lists.is_empty() || !matches!(found.by, By::Records(shape) if shape.lists) {
+        return read_records(found, batch, name, bytes, out);
+    }
+    let mut behind = Vec::new();
+    for start in lists.iter().rev() {
+        let start = (*start).min(batch.records.len());
+        let sizes = batch.sizes.split_off(start.min(batch.sizes.len()));
+        behind.push(lines::Batch { records: batch.records.split_off(start), sizes });
+    }
+    let all = std::iter::once(batch).chain(behind.into_iter().rev());
+    let read = |(number, batch)| read_records(found, batch, &format!("{name}#{number}"), bytes, out);
+    (1..).zip(all).flat_map(read).collect()
+}
+
 /// When the records of each line were written; nothing where several records of one line say different times.
 fn times(records: &[lines::Record]) -> FxHashMap<u32, Option<i64>> {
     let mut times = FxHashMap::default();
@@ -187,7 +210,7 @@ fn name_format(sessions: &mut [Transcript], format: Format) {
 /// Reads the last records, or all, and says what there is to say of the whole file. `whole` are its bytes where they are at
 /// hand; `count` are all its records.
 fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &str, count: u64) -> Ingested {
-    let lines::Parsed { records, sizes, mut bytes, detected, prose, text } = parsed;
+    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, text } = parsed;
     let mut sessions = Vec::new();
     if let Some(found) = &detected {
         if let By::Text(shape) = found.by {
@@ -196,7 +219,7 @@ fn finished(mut sink: Sink, parsed: lines::Parsed, whole: Option<&[u8]>, name: &
             name_format(&mut sessions, found.format);
         } else {
             let batch = lines::Batch { records, sizes };
-            sessions = read_records(found, batch, name, &mut bytes, &mut sink);
+            sessions = read_lists(found, batch, &lists, name, &mut bytes, &mut sink);
         }
         note_no_session(found.format, &mut sink);
     } else {

@@ -33,7 +33,7 @@ pub(super) const THINKING: &str = "think";
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::Before(begins), ..Shape::new(Format::OpenaiChat, |_| None, read) };
+    Shape { split: Split::Before(begins), lists: true, ..Shape::new(Format::OpenaiChat, |_| None, read) };
 
 /// A record that holds a list of messages is a session of its own.
 fn begins(value: &Value) -> Option<&str> {

@@ -31,7 +31,8 @@ use crate::paths;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolResult, Usage};
 
 /// Histories of the API.
-pub(super) static HISTORY: Shape = Shape::new(Format::Cline, sniff_history, read_history);
+pub(super) static HISTORY: Shape =
+    Shape { lists: true, ..Shape::new(Format::Cline, sniff_history, read_history) };
 
 /// Messages of the interface.
 pub(super) static INTERFACE: Shape = Shape::new(Format::Cline, sniff_interface, read_interface);

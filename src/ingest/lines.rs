@@ -95,6 +95,8 @@ pub(super) struct Parsed {
     pub(super) records: Vec<Record>,
     /// The bytes of each record.
     pub(super) sizes: Vec<u64>,
+    /// Positions of the records with which a further list begins, in a file of several.
+    pub(super) lists: Vec<usize>,
     /// The bytes of the file.
     pub(super) bytes: Bytes,
     /// The format, where one fits.
@@ -177,8 +179,6 @@ fn unpadded(bytes: &[u8]) -> &[u8] {
     bytes.get(start..end).unwrap_or_default()
 }
 
-/// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
-pub(super) fn is_whole(head: &[u8]) -> bool {
 /// The bytes without any NUL bytes.
 fn without_nuls(bytes: &[u8]) -> Cow<'_, [u8]> {
     match memchr(0, bytes) {
@@ -187,6 +187,8 @@ fn without_nuls(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
+/// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
+pub(super) fn is_whole(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
     let first = memchr(b'\n', head).map_or(head, |at| head.get(..at).unwrap_or_default()).trim_ascii();
     match first.first() {
@@ -205,11 +207,11 @@ fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let nuls = bytes.len() - text.len();
     let text = String::from_utf8_lossy(&text);
     let detected = Some(detect::text_log(&text)?);
-    if matches!(text, Cow::Owned(_)) {
-        out.damage(0, INVALID.0, INVALID.1);
     if nuls > 0 {
         out.damage(0, "nul-bytes", NULS);
     }
+    if matches!(text, Cow::Owned(_)) {
+        out.damage(0, INVALID.0, INVALID.1);
     }
     let counts = Bytes { read: (bytes.len() - nuls) as u64, skipped: nuls as u64, between: 0 };
     Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
@@ -223,6 +225,7 @@ pub(super) struct Lines {
     pub(super) bytes: Bytes,
     /// All records so far, also those that were taken out.
     pub(super) count: u64,
+    lists: Vec<usize>,
     sniffer: detect::Sniffer,
     keep: Option<&'static [&'static str]>,
     held: u64,
@@ -324,6 +327,7 @@ impl Lines {
         Parsed {
             records: self.records,
             sizes: self.sizes,
+            lists: self.lists,
             bytes: self.bytes,
             detected,
             prose: if text { self.prose } else { 0 },

@@ -29,7 +29,7 @@ use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::MiniSweAgent, sniff, read) };
+    Shape { split: Split::each(is_trajectory), lists: true, ..Shape::new(Format::MiniSweAgent, sniff, read) };
 
 /// How a block of shell opens, newest first.
 const FENCES: [&str; 2] = ["```mswea_bash_command\n", "```bash\n"];

@@ -141,6 +141,9 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match stream.next()? {
             Ok(document) => {
+                if documents > 0 && document.get().starts_with('[') {
+                    lines.lists.push(lines.records.len());
+                }
                 lines.objects(&elements(document.get()).unwrap_or_default(), out);
                 documents += 1;
                 rest = rest.get(document.get().len()..).unwrap_or_default();
