@@ -37,7 +37,12 @@ pub(super) static SHAPE: Shape =
 
 /// A record that holds a list of messages is a session of its own.
 fn begins(value: &Value) -> Option<&str> {
-    (value.is_array() || value.get("messages").is_some_and(Value::is_array)).then_some("")
+    (is_list(value) || value.get("messages").is_some_and(Value::is_array)).then_some("")
+}
+
+/// True for a list in which a message may be.
+fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().any(Value::is_object))
 }
 
 /// Reads the records of one file.
@@ -46,8 +51,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut running = Running { draft: Draft::new(name), conversation: None };
     for record in records {
         let Record { line, mut value, .. } = record;
-        let messages = match &mut value {
-            Value::Array(_) => value.take(),
+        let messages = match &value {
+            Value::Array(_) if is_list(&value) => value.take(),
             _ => take(&mut value, "messages"),
         };
         if let Value::Array(messages) = messages {
@@ -155,16 +160,16 @@ pub(super) fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mu
 
 /// Adds one message.
 pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
+    if !message.is_object() {
+        out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
+        return;
+    }
     out.raw.messages += 1;
     out.raw.tool_calls += items(&message, "tool_calls").len() as u64;
     out.raw.tool_calls += u64::from(message.get("function_call").is_some_and(Value::is_object));
     out.raw.tool_calls += blocks::count(&message, "tool_use");
     if items(&message, "tool_calls").is_empty() {
         out.raw.tool_calls += blocks::count(&message, "tool_call");
-    }
-    if !message.is_object() {
-        out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
-        return;
     }
     let role = match text(&message, "role").unwrap_or_default() {
         "system" | "developer" => Role::System,

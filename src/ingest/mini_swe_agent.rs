@@ -114,6 +114,9 @@ impl Reader {
     }
 
     fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
+        if !message.is_object() {
+            return chat::add(&mut self.items.draft, message, line, out);
+        }
         let before = out.raw;
         let from = self.items.draft.messages.len();
         let time = json::time_at(&message, "timestamp")
