@@ -324,10 +324,20 @@ const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\"
 /// Endings that logs have.
 const ENDINGS: [&str; 8] = [".jsonl", ".traj.json", ".json", ".ndjson", ".traj", ".md", ".yaml", ".yml"];
 
-/// File name without directories and extension; the label itself when that leaves nothing.
+/// Names that the logs of all sessions have: there the directory is named after the session.
+const SHARED: [&str; 4] = ["api_conversation_history", "ui_messages", "chat_history", "updates"];
+
+/// File name without directories and extension, or the directory of a file whose name tells nothing; the label itself when that
+/// leaves nothing.
 fn stem(name: &str) -> &str {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let mut names = name.rsplit(['/', '\\']);
+    let file = names.next().unwrap_or(name);
     let plain = [".gz", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
     let stem = ENDINGS.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
-    if stem.is_empty() { name } else { stem }
+    let directory = names.next().filter(|directory| !directory.is_empty() && *directory != "..");
+    match directory.filter(|directory| SHARED.contains(&stem) && *directory != ".") {
+        Some(directory) => directory,
+        None if stem.is_empty() => name,
+        None => stem,
+    }
 }
