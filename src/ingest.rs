@@ -16,6 +16,7 @@
 //!   [`Transcript::check`](crate::transcript::Transcript::check);
 //! * shared vocabulary of the readers: [`json`] (typed look-ups in values), [`blocks`] (content blocks),
 //!   [`injected`] (what the harness wrote in the user's place), [`outcome`] (did a call fail);
+//! * [`sessions`]: the records of each session, where a file holds several;
 //! * [`sink`]: collects sessions, counts and diagnostics, grouped so that thousands of equal remarks are one.
 //!
 //! Signatures a reader needs:
@@ -82,6 +83,7 @@ mod outcome;
 mod pi;
 mod pi_subagents;
 mod qwen_code;
+mod sessions;
 mod shapes;
 mod sharegpt;
 mod sidecars;
@@ -161,6 +163,29 @@ fn read_records(
     sessions
 }
 
+/// Reads all records; `lists` are the positions at which further lists begin.
+fn read_lists(
+    found: &Detected,
+    mut batch: lines::Batch,
+    lists: &[usize],
+    name: &str,
+    bytes: &mut Bytes,
+    out: &mut Sink,
+) -> Vec<Transcript> {
+    if lists.is_empty() || !matches!(found.by, By::Records(shape) if shape.lists) {
+        return read_records(found, batch, name, bytes, out);
+    }
+    let mut behind = Vec::new();
+    for start in lists.iter().rev() {
+        let start = (*start).min(batch.records.len());
+        let sizes = batch.sizes.split_off(start.min(batch.sizes.len()));
+        behind.push(lines::Batch { records: batch.records.split_off(start), sizes });
+    }
+    let all = std::iter::once(batch).chain(behind.into_iter().rev());
+    let read = |(number, batch)| read_records(found, batch, &format!("{name}#{number}"), bytes, out);
+    (1..).zip(all).flat_map(read).collect()
+}
+
 /// When the records of each line were written; nothing where several records of one line say different times.
 fn times(records: &[lines::Record]) -> FxHashMap<u32, Option<i64>> {
     let mut times = FxHashMap::default();
@@ -193,7 +218,7 @@ fn finished(
     count: u64,
 ) -> Ingested {
     let name = stem(label);
-    let lines::Parsed { records, sizes, mut bytes, detected, prose, text } = parsed;
+    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, text } = parsed;
     let mut sessions = Vec::new();
     let mut beside = None;
     if let Some(found) = &detected {
@@ -203,7 +228,7 @@ fn finished(
             name_format(&mut sessions, found.format);
         } else {
             let batch = lines::Batch { records, sizes };
-            sessions = read_records(found, batch, name, &mut bytes, &mut sink);
+            sessions = read_lists(found, batch, &lists, name, &mut bytes, &mut sink);
         }
         note_no_session(found.format, &mut sink);
     } else {
@@ -316,10 +341,20 @@ const OWN_RESULTS: [&[u8]; 2] = [b"{\n  \"schema_version\": ", b"{\n  \"report\"
 /// Endings that logs have.
 const ENDINGS: [&str; 8] = [".jsonl", ".traj.json", ".json", ".ndjson", ".traj", ".md", ".yaml", ".yml"];
 
-/// File name without directories and extension; the label itself when that leaves nothing.
+/// Names that the logs of all sessions have: there the directory is named after the session.
+const SHARED: [&str; 4] = ["api_conversation_history", "ui_messages", "chat_history", "updates"];
+
+/// File name without directories and extension, or the directory of a file whose name tells nothing; the label itself when that
+/// leaves nothing.
 fn stem(name: &str) -> &str {
-    let file = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let mut names = name.rsplit(['/', '\\']);
+    let file = names.next().unwrap_or(name);
     let plain = [".gz", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
     let stem = ENDINGS.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
-    if stem.is_empty() { name } else { stem }
+    let directory = names.next().filter(|directory| !directory.is_empty() && *directory != "..");
+    match directory.filter(|directory| SHARED.contains(&stem) && *directory != ".") {
+        Some(directory) => directory,
+        None if stem.is_empty() => name,
+        None => stem,
+    }
 }

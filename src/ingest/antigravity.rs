@@ -9,12 +9,13 @@ mod tests;
 
 use crate::ingest::value::{Map, Value};
 
-use super::build::{self, injected};
+use super::build::{self, injected, unknown_record};
 use super::formats::Format;
 use super::json::{self, argument_text, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
@@ -23,24 +24,46 @@ use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 const REQUEST: (&str, &str) = ("<USER_REQUEST>", "</USER_REQUEST>");
 
 /// Transcripts.
-pub(super) static SHAPE: Shape = Shape::new(Format::Antigravity, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::Antigravity, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     value.get("step_index")?;
     let kind = text(value, "type")?;
-    let upper = !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_');
-    (upper && text(value, "source").is_some()).then_some("has step_index, source and type")
+    (is_kind(kind) && text(value, "source").is_some()).then_some("has step_index, source and type")
+}
+
+/// True for the name of a kind of step: all of them are upper-case.
+fn is_kind(kind: &str) -> bool {
+    !kind.is_empty() && kind.bytes().all(|byte| byte.is_ascii_uppercase() || byte == b'_')
+}
+
+/// The request that is the first step begins a session; none has an id.
+fn begins(value: &Value) -> Option<&str> {
+    let first = json::number(value, "step_index") == Some(0);
+    let asks = text(value, "type") == Some("USER_INPUT") && text(value, "source") == Some("USER_EXPLICIT");
+    (first && asks).then_some("")
 }
 
 /// Reads the steps of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        session(records, id, out);
+    }
+}
+
+fn session(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     for Record { line, mut value } in records {
         let time = value.get("created_at").and_then(json::time);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         let system = text(&value, "source") == Some("SYSTEM");
         let status = text(&value, "status").unwrap_or_default().to_owned();
         let said = take_text(&mut value, "content");
+        if !is_kind(&kind) {
+            unknown_record(&kind, line, out);
+            continue;
+        }
         out.raw.messages += 1;
         match kind.as_str() {
             "USER_INPUT" => talk.push(Role::User, user_parts(&said), line, time),

@@ -63,6 +63,14 @@ pub(super) fn answer(call_id: impl Into<String>, content: Value, record: &Value)
     Part::Result(ToolResult { call_id: call_id.into(), text, outcome, exit_code, images })
 }
 
+/// What a message holds, in itself or in its `message`; null where it holds nothing.
+pub(super) fn content(value: &mut Value) -> Value {
+    match value.get_mut("message").map(|message| take(message, "content")) {
+        None | Some(Value::Null) => take(value, "content"),
+        Some(content) => content,
+    }
+}
+
 /// The position of an item in its list, as a line: counted from 1.
 pub(super) fn place(index: usize) -> u32 {
     u32::try_from(index).unwrap_or(u32::MAX).saturating_add(1)
@@ -146,6 +154,15 @@ pub(super) fn begin_compacted(draft: &mut Draft, summary: Option<String>, line: 
 pub(super) fn compaction(draft: &Draft, summary: Option<String>, line: u32) -> Recorded {
     let summary = summary.filter(|summary| !summary.trim().is_empty());
     Recorded { line, summary, ..Recorded::at(MessageIdx::new(draft.messages.len())) }
+}
+
+/// True for a record that is an object; of any other it is said that it was left out.
+pub(super) fn is_object(record: &Record, out: &mut Sink) -> bool {
+    let is = record.value.is_object();
+    if !is {
+        out.note(record.line, "unknown-record", Severity::Note, "a JSON value that is no object; ignored");
+    }
+    is
 }
 
 /// Says that a record of unknown type was left out.

@@ -33,12 +33,21 @@ const CONVERSATION_IDS: [&str; 4] = ["conversation_id", "session_id", "sessionId
 pub(super) const THINKING: &str = "think";
 
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
-pub(super) static SHAPE: Shape =
-    Shape { owns: is_chat, split: Split::Before(begins), ..Shape::new(Format::OpenaiChat, |_| None, read) };
+pub(super) static SHAPE: Shape = Shape {
+    owns: is_chat,
+    split: Split::Before(begins),
+    lists: true,
+    ..Shape::new(Format::OpenaiChat, |_| None, read)
+};
 
 /// A record that holds a list of messages is a session of its own.
 fn begins(value: &Value) -> Option<&str> {
-    (value.is_array() || value.get("messages").is_some_and(Value::is_array)).then_some("")
+    (is_list(value) || value.get("messages").is_some_and(Value::is_array)).then_some("")
+}
+
+/// True for a list in which a message may be.
+fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|list| list.iter().any(Value::is_object))
 }
 
 /// Reads the records of one file.
@@ -47,8 +56,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut running = Running { draft: Draft::new(name), conversation: None };
     for record in records {
         let Record { line, mut value, .. } = record;
-        let messages = match &mut value {
-            Value::Array(_) => value.take(),
+        let messages = match &value {
+            Value::Array(_) if is_list(&value) => value.take(),
             _ => take(&mut value, "messages"),
         };
         if let Value::Array(messages) = messages {
@@ -156,16 +165,16 @@ pub(super) fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mu
 
 /// Adds one message.
 pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
+    if !message.is_object() {
+        out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
+        return;
+    }
     out.raw.messages += 1;
     out.raw.tool_calls += items(&message, "tool_calls").len() as u64;
     out.raw.tool_calls += u64::from(message.get("function_call").is_some_and(Value::is_object));
     out.raw.tool_calls += blocks::count(&message, "tool_use");
     if items(&message, "tool_calls").is_empty() {
         out.raw.tool_calls += blocks::count(&message, "tool_call");
-    }
-    if !message.is_object() {
-        out.damage(line, "bad-record", "an entry of a message list that is no object; its content is lost");
-        return;
     }
     let role = match text(&message, "role").unwrap_or_default() {
         "system" | "developer" => Role::System,

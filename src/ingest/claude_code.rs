@@ -107,9 +107,10 @@ enum Kind {
     Boundary,
     /// The user line that holds the summary of a compaction.
     Summary,
-    /// A message from the queue, typed at line `said`.
+    /// A message from the queue: the line and the position of the record that holds what was typed.
     Queued {
         said: u32,
+        since: u32,
     },
     /// Only a link in the chain.
     Chain,
@@ -130,6 +131,8 @@ enum Parent {
 #[derive(Debug)]
 struct Node {
     line: u32,
+    /// Its position among the records of the file: several may stand on one line.
+    at: u32,
     uuid: String,
     parent: Parent,
     session: String,
@@ -287,15 +290,15 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for conversation in tree::conversations(main, out) {
         let session = conversation.last().map(|node| node.session.clone()).unwrap_or_default();
         let id = if session.is_empty() { name.to_owned() } else { session };
-        drafts.push((conversation[0].line, build(Draft::new(id), conversation, &uuids, out)));
+        drafts.push((conversation[0].at, build(Draft::new(id), conversation, &uuids, out)));
     }
     for (agent, nodes) in tree::sidechains(side) {
         let session = nodes[0].session.as_str();
         let mut draft = Draft::new(format!("{}/{agent}", if session.is_empty() { name } else { session }));
         draft.origin = Origin::Sidechain(agent);
-        drafts.push((nodes[0].line, build(draft, nodes, &uuids, out)));
+        drafts.push((nodes[0].at, build(draft, nodes, &uuids, out)));
     }
-    drafts.sort_by_key(|(line, draft)| (draft.origin != Origin::Main, *line));
+    drafts.sort_by_key(|(at, draft)| (draft.origin != Origin::Main, *at));
     for (_, draft) in drafts {
         out.finish_draft(draft);
     }
@@ -307,6 +310,8 @@ type Place = (bool, usize);
 /// Records sorted into those of the main conversations and those of sub-agents.
 #[derive(Debug, Default)]
 struct Forest {
+    /// How many records there were so far.
+    count: u32,
     main: Vec<Node>,
     side: Vec<(Option<String>, Node)>,
     /// First record of each id.
@@ -335,6 +340,7 @@ impl Forest {
             (1..).zip(lines).for_each(|(line, value)| self.add(line, value, out));
             return;
         }
+        self.count += 1;
         let goes_on = fields.session.is_empty() && !self.session.is_empty();
         if goes_on {
             // What names no session goes on with the one before it, whatever it says of its parent.
@@ -400,6 +406,7 @@ impl Forest {
         let id = fields.uuid.clone();
         let node = Node {
             line,
+            at: self.count,
             uuid: fields.uuid,
             parent,
             session: fields.session,
@@ -441,14 +448,17 @@ impl Forest {
         if fields.sidechain {
             return;
         }
-        if let Some(queued) = self.queue.operation(&fields.session, &operation, fields.content, line) {
+        if let Some(queued) =
+            self.queue.operation(&fields.session, &operation, fields.content, (line, self.count))
+        {
             self.handed.push(Node {
                 line,
+                at: self.count,
                 uuid: String::new(),
                 parent: Parent::Unsaid,
                 cwd: self.cwds.get(&fields.session).cloned(),
                 session: fields.session,
-                kind: Kind::Queued { said: queued.line },
+                kind: Kind::Queued { said: queued.line, since: queued.at },
                 body: queued.content,
                 request: None,
                 meta: false,
@@ -572,7 +582,7 @@ impl Builder<'_> {
                 let parts = attachment(node.body);
                 self.push(Role::User, parts, node.line, node.cwd);
             }
-            Kind::Queued { said } => self.push(Role::User, queue::parts(node.body), said, node.cwd),
+            Kind::Queued { said, .. } => self.push(Role::User, queue::parts(node.body), said, node.cwd),
             Kind::Boundary => self.boundary(&node, out),
             Kind::Summary => self.summary(node),
             Kind::Chain => {}

@@ -33,7 +33,7 @@ use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolResult, Us
 
 /// Histories of the API.
 pub(super) static HISTORY: Shape =
-    Shape { owns: is_chat, ..Shape::new(Format::Cline, sniff_history, read_history) };
+    Shape { owns: is_chat, lists: true, ..Shape::new(Format::Cline, sniff_history, read_history) };
 
 /// Messages of the interface.
 pub(super) static INTERFACE: Shape = Shape::new(Format::Cline, sniff_interface, read_interface);

@@ -1,8 +1,8 @@
 //! Codex CLI rollouts, all eras: one document `{session, items}`, bare items, and envelopes `{type, payload}`.
 //!
 //! What the model saw are the response items, and only they become messages. Events repeat them for the screen; they
-//! serve for outcomes, exit statuses, token usage and the context window. Only in a log without items of one kind do
-//! the events of that kind stand in for them.
+//! serve for outcomes, exit statuses, token usage and the context window. Only where no item says what an event says does
+//! the event stand in for it ([`channels`]).
 //!
 //! Items of one response (reasoning, text, calls) become one assistant message, consecutive outputs one tool message;
 //! token counts close a response too.
@@ -15,6 +15,7 @@
 //! The first `session_meta` names the session; later ones come from resuming and from forks, whose copied history is
 //! read as it is. Its base instructions are the system prompt of every request: a system message in front.
 
+mod channels;
 mod outputs;
 mod prompts;
 mod resent;
@@ -78,14 +79,19 @@ fn sniff(value: &Value) -> Option<&'static str> {
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let entries = entries(records);
     let survey = Survey::of(&entries);
+    let alone = channels::only_told(&entries);
     let mut reader = Reader::new(name, survey);
-    let mut entries = entries.into_iter().peekable();
-    while let Some(entry) = entries.next() {
+    let mut entries = entries.into_iter().enumerate().peekable();
+    while let Some((at, entry)) = entries.next() {
         // A prompt that a person typed is followed by its event; a copy sent again is not.
-        let echoed = entries.peek().is_some_and(|next| {
+        let echoed = entries.peek().is_some_and(|(_, next)| {
             next.kind == Kind::Event && text(&next.payload, "type") == Some("user_message")
         });
-        reader.entry(entry, echoed, out);
+        if entry.kind == Kind::Event {
+            reader.event(entry.payload, entry.line, alone.contains(&at), out);
+        } else {
+            reader.entry(entry, echoed, out);
+        }
     }
     out.finish_draft(reader.draft);
 }
@@ -243,12 +249,11 @@ impl Reader {
                 count(&payload, out);
                 self.item(payload, line, echoed, out);
             }
-            Kind::Event => self.event(payload, line, out),
             Kind::Compacted => {
                 out.raw.compactions += 1;
                 self.compacted(payload, line, out);
             }
-            Kind::Ignored => {}
+            Kind::Event | Kind::Ignored => {}
             Kind::Unknown(kind) => {
                 let text = format!("record of unknown type {kind:?}, left out");
                 out.note(line, "unknown-record", Severity::Note, text);
@@ -435,7 +440,8 @@ impl Reader {
         }
     }
 
-    fn event(&mut self, mut payload: Value, line: u32, out: &mut Sink) {
+    /// An event; `alone` where no item says the same.
+    fn event(&mut self, mut payload: Value, line: u32, alone: bool, out: &mut Sink) {
         let kind = text(&payload, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "token_count" => self.token_count(&payload, line, out),
@@ -450,18 +456,18 @@ impl Reader {
                 let before = MessageIdx::new(self.draft.messages.len());
                 self.draft.refusals.push(Refusal { before, line, text: take_text(&mut payload, "message") });
             }
-            "user_message" if !self.survey.has_prompts => {
+            "user_message" if alone => {
                 stand_in(line, "user_message", out);
                 let mut parts = Vec::new();
                 push_prompt(take_text(&mut payload, "message"), false, &mut parts);
                 self.push(Role::User, parts, line);
             }
-            "agent_message" if !self.survey.has_replies => {
+            "agent_message" if alone => {
                 stand_in(line, "agent_message", out);
                 let text = take_text(&mut payload, "message");
                 self.say(vec![Part::Text(Text { text, injected: false })], line);
             }
-            "agent_reasoning" if !self.survey.has_reasoning => {
+            "agent_reasoning" if alone => {
                 stand_in(line, "agent_reasoning", out);
                 self.say(vec![Part::Thinking(take_text(&mut payload, "text"))], line);
             }
@@ -726,8 +732,8 @@ fn full_name(namespace: Option<&str>, name: String) -> String {
     }
 }
 
-/// Notes that events are read in place of missing items.
+/// Notes that an event is read in place of a missing item.
 fn stand_in(line: u32, kind: &str, out: &mut Sink) {
-    let text = format!("the log has no response items of this kind; {kind} events are read instead");
+    let text = format!("no response item says what {kind} events say here; they are read instead");
     out.note(line, "events-as-messages", Severity::Note, text);
 }

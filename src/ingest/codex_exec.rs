@@ -17,13 +17,15 @@ use super::formats::Format;
 use super::json::{argument_text, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Role, ToolCall, ToolResult};
 
 /// Streams of events.
-pub(super) static SHAPE: Shape = Shape::new(Format::CodexExec, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::CodexExec, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let kind = text(value, "type")?;
@@ -34,9 +36,20 @@ fn sniff(value: &Value) -> Option<&'static str> {
     item.then_some("is an event of an item")
 }
 
+/// The id of the thread that begins; one that is resumed has the same.
+fn begins(value: &Value) -> Option<&str> {
+    (text(value, "type") == Some("thread.started")).then(|| text(value, "thread_id").unwrap_or_default())
+}
+
 /// Reads the events of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        thread(records, id, out);
+    }
+}
+
+fn thread(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     let id = |value: &Value| value.get("item").and_then(|item| text(item, "id")).map(str::to_owned);
     let is = |record: &Record, kind: &str| text(&record.value, "type") == Some(kind);
     let completed: FxHashSet<String> =
@@ -45,8 +58,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for Record { line, mut value } in records {
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "thread.started" => talk.call(text(&value, "thread_id")),
-            "turn.started" | "turn.completed" => {}
+            "thread.started" | "turn.started" | "turn.completed" => {}
             "turn.failed" => {
                 let error = value.get("error").and_then(|error| text(error, "message"));
                 talk.refused(error.unwrap_or_default(), line);

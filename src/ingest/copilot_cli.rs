@@ -20,7 +20,8 @@ use super::formats::Format;
 use super::json::{self, argument_text, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
@@ -42,7 +43,8 @@ const SILENT: [&str; 12] = [
 ];
 
 /// Event logs.
-pub(super) static SHAPE: Shape = Shape::new(Format::CopilotCli, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::CopilotCli, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let kind = text(value, "type")?;
@@ -67,8 +69,21 @@ struct Reader {
     requested: FxHashSet<String>,
 }
 
+/// The id of the session that begins.
+fn begins(value: &Value) -> Option<&str> {
+    let data = value.get("data")?;
+    let start = text(value, "type") == Some("session.start") && agent(value, data).is_none();
+    start.then(|| text(data, "sessionId").unwrap_or_default())
+}
+
 /// Reads the events of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        session(records, &id, out);
+    }
+}
+
+fn session(records: Vec<Record>, name: &str, out: &mut Sink) {
     let track = |id: &str| Track { talk: Talk::new(id), reasoning: None, started: None };
     let mut reader = Reader {
         main: track(name),

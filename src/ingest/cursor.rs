@@ -12,6 +12,7 @@ use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::build;
+use super::detect::is_chat;
 use super::formats::Format;
 use super::injected;
 use super::json::{argument_text, take, take_text, text};
@@ -27,7 +28,7 @@ use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 pub(super) use database::SHAPE as DATABASE;
 
 /// Transcripts of the agent.
-pub(super) static SHAPE: Shape = Shape::new(Format::Cursor, sniff, read);
+pub(super) static SHAPE: Shape = Shape { owns: is_chat, ..Shape::new(Format::Cursor, sniff, read) };
 
 /// Tags around what the user typed.
 const TYPED: (&str, &str) = ("<user_query>", "</user_query>");
@@ -61,13 +62,16 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 continue;
             }
         };
+        let content = build::content(&mut value);
+        if content.is_null() {
+            out.note(line, "unknown-record", Severity::Note, "a message without content, left out");
+            continue;
+        }
         out.raw.messages += 1;
         let status =
             value.get("metadata").and_then(|metadata| text(metadata, "toolResultStatus")).map(str::to_owned);
-        let mut message = take(&mut value, "message");
-        let blocks = match take(&mut message, "content") {
+        let blocks = match content {
             Value::Array(list) => list,
-            Value::Null => Vec::new(),
             other => vec![other],
         };
         let mut parts = Vec::new();

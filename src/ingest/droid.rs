@@ -18,7 +18,8 @@ use super::injected;
 use super::json::{argument_text, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
@@ -27,11 +28,15 @@ use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 pub(super) static SHAPE: Shape = Shape {
     // Those of pi look much the same.
     owns: |value| matches!(text(value, "type"), Some("message" | "todo_state" | "compaction_state")),
+    split: Split::Before(begins),
     ..Shape::new(Format::Droid, sniff, read)
 };
 
 /// The stream.
-pub(super) static STREAM: Shape = Shape::new(Format::Droid, sniff_stream, read_stream);
+pub(super) static STREAM: Shape = Shape {
+    split: Split::Tied(&["session_id", "sessionId"], 2),
+    ..Shape::new(Format::Droid, sniff_stream, read_stream)
+};
 
 /// The settings beside a session.
 pub(super) static SETTINGS: Shape = Shape::new(Format::Droid, sniff_settings, read_settings);
@@ -62,16 +67,24 @@ fn sniff_settings(value: &Value) -> Option<&'static str> {
         .then_some("has tokenUsage and settings of a session")
 }
 
-/// Reads a stored session.
+/// The id of the session that begins.
+fn begins(value: &Value) -> Option<&str> {
+    (text(value, "type") == Some("session_start")).then(|| text(value, "id").unwrap_or_default())
+}
+
+/// Reads stored sessions.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        stored(records, id, out);
+    }
+}
+
+fn stored(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     for Record { line, mut value } in records {
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "session_start" => {
-                talk.call(text(&value, "id"));
-                talk.enter(text(&value, "cwd"));
-            }
+            "session_start" => talk.enter(text(&value, "cwd")),
             "message" => {
                 out.raw.messages += 1;
                 message(&mut talk, take(&mut value, "message"), line, out);
@@ -124,11 +137,21 @@ fn exit_of(result: &mut ToolResult) {
     }
 }
 
-/// Reads a stream.
+/// The id of the session that a record of a stream is of.
+fn session_id(value: &Value) -> Option<&str> {
+    text(value, "session_id").or_else(|| text(value, "sessionId"))
+}
+
+/// Reads streams.
 fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_id(records, session_id, name) {
+        stream(records, id, out);
+    }
+}
+
+fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     for Record { line, mut value } in records {
-        talk.call(text(&value, "session_id").or_else(|| text(&value, "sessionId")));
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "system" => {

@@ -36,19 +36,22 @@ fn sniff(value: &Value) -> Option<&'static str> {
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut reader = Reader { draft: Draft::new(name), id: String::new(), results: Vec::new(), line: 0 };
     for Record { line, mut value } in records {
-        out.raw.messages += 1;
-        out.raw.tool_calls += blocks::count(&value, "tool_use");
         let time = value.get("ts").and_then(json::time);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "user" => {
+                out.raw.messages += 1;
                 reader.answer();
                 let parts = asked(take(&mut value, "content"));
                 let mut made = message(Role::User, parts, line);
                 made.time = time;
                 reader.draft.messages.push(made);
             }
-            "assistant" => reader.reply(value, line, time),
+            "assistant" => {
+                out.raw.messages += 1;
+                out.raw.tool_calls += blocks::count(&value, "tool_use");
+                reader.reply(value, line, time);
+            }
             _ => {
                 let text = format!("record of unknown type {kind:?}, left out");
                 out.note(line, "unknown-record", Severity::Note, text);

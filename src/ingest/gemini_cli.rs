@@ -20,7 +20,8 @@ use super::gemini_parts;
 use super::json::{argument_text, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
@@ -29,10 +30,12 @@ use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolC
 pub(super) const SNAPSHOT: &str = "<state_snapshot>";
 
 /// Chats.
-pub(super) static SHAPE: Shape = Shape::new(Format::GeminiCli, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::GeminiCli, sniff, read) };
 
 /// The stream.
-pub(super) static STREAM: Shape = Shape::new(Format::GeminiCli, sniff_stream, read_stream);
+pub(super) static STREAM: Shape =
+    Shape { split: Split::Before(begins_stream), ..Shape::new(Format::GeminiCli, sniff_stream, read_stream) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -77,9 +80,24 @@ struct Chat {
     compressed: Vec<Compressed>,
 }
 
-/// Reads the records of a chat.
+/// The id of the chat that begins: of a document, or of the first line.
+fn begins(value: &Value) -> Option<&str> {
+    let id = text(value, "sessionId").filter(|id| !id.is_empty());
+    let document = value.get("messages").is_some_and(Value::is_array);
+    let own = value.get("type").is_none() && value.get("$set").is_none() && value.get("$rewindTo").is_none();
+    id.or(document.then_some("")).filter(|_| own)
+}
+
+/// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        chat(records, id, out);
+    }
+}
+
+/// Reads the records of a chat.
+fn chat(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     let mut chat = Chat::default();
     for Record { line, mut value } in records {
         if let Some(id) = text(&value, "$rewindTo") {
@@ -329,14 +347,24 @@ fn usage(tokens: &Value) -> Result<Option<Usage>, String> {
     Ok((usage.input > 0 || usage.output > 0).then_some(usage))
 }
 
-/// Reads a stream.
+/// The id of the session whose stream begins.
+fn begins_stream(value: &Value) -> Option<&str> {
+    (text(value, "type") == Some("init")).then(|| text(value, "session_id").unwrap_or_default())
+}
+
+/// Reads streams.
 fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut talk = Talk::new(name);
+    for (id, records) in sessions::by_header(records, begins_stream, name, out) {
+        stream(records, id, out);
+    }
+}
+
+fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
+    let mut talk = Talk::new(id);
     for Record { line, mut value } in records {
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "init" => {
-                talk.call(text(&value, "session_id"));
                 talk.model(text(&value, "model"));
                 talk.enter(text(&value, "cwd"));
             }

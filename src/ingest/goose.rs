@@ -17,14 +17,14 @@ use std::sync::Arc;
 use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
-use super::build::{self, Names};
-use super::detect::is_chat;
+use super::build;
 use super::formats::Format;
 use super::injected;
 use super::json::{self, argument_text, items, take, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
+use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -34,8 +34,11 @@ use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCa
 pub(super) use database::SHAPE as DATABASE;
 
 /// Session files and exports.
-pub(super) static SHAPE: Shape =
-    Shape { owns: is_chat, split: Split::each(is_session), ..Shape::new(Format::Goose, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    owns: |value| text(value, "role").is_some(),
+    split: Split::Before(begins),
+    ..Shape::new(Format::Goose, sniff, read)
+};
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();
@@ -56,22 +59,40 @@ fn is_session(value: &Value) -> bool {
     value.get("conversation").is_some_and(Value::is_array)
 }
 
+/// True for the first line of a file, which tells of its session.
+fn is_header(value: &Value) -> bool {
+    const KEYS: [&str; 6] =
+        ["working_dir", "message_count", "total_tokens", "model_config", "tools", "schedule_id"];
+    text(value, "role").is_none() && KEYS.iter().any(|key| value.get(key).is_some())
+}
+
+/// The id of a session that begins, if it has one: in a header or a whole session.
+fn begins(value: &Value) -> Option<&str> {
+    (is_session(value) || is_header(value)).then(|| text(value, "id").unwrap_or_default())
+}
+
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut running = Reader::new(name);
-    let names = Names::new(&records, is_session, name, out);
-    for Record { line, mut value } in records {
-        if let Value::Array(conversation) = take(&mut value, "conversation") {
-            let id = names.next(&value, &["id"], out);
-            session(&value, conversation, &id, &|index| names.place(line, index), out);
-        } else if text(&value, "role").is_some() {
-            running.message(value, line, out);
-        } else if value.is_object() {
-            running.header(&value);
-        } else {
-            out.note(line, "unknown-record", Severity::Note, "no message of Goose, left out");
+    let sessions = sessions::by_header(records, begins, name, out);
+    let several = sessions.len() > 1 || out.is_in_batches();
+    for (id, records) in sessions {
+        let whole = records.first().is_some_and(|record| is_session(&record.value));
+        // What stands behind a whole session is none of it.
+        let mut running = Reader::new(if whole { name } else { &id });
+        for Record { line, mut value } in records {
+            if let Value::Array(conversation) = take(&mut value, "conversation") {
+                let place = |index: usize| if several { line } else { build::place(index) };
+                session(&value, conversation, &id, &place, out);
+            } else if text(&value, "role").is_some() {
+                running.message(value, line, out);
+            } else if is_header(&value) {
+                running.header(&value);
+            } else {
+                let kind = text(&value, "type").unwrap_or_default();
+                build::unknown_record(kind, line, out);
+            }
         }
+        out.finish_draft(running.draft);
     }
-    out.finish_draft(running.draft);
 }
 
 /// Reads one session: what is known of it, and its messages.
@@ -121,8 +142,6 @@ impl Reader {
     }
 
     fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
-        out.raw.messages += 1;
-        out.raw.tool_calls += blocks::count(&message, "toolRequest");
         let role = match text(&message, "role") {
             Some("user") => Role::User,
             Some("assistant") => Role::Assistant,
@@ -132,12 +151,20 @@ impl Reader {
                 return;
             }
         };
+        let calls = blocks::count(&message, "toolRequest");
+        let content = build::content(&mut message);
+        if content.is_null() {
+            out.note(line, "unknown-record", Severity::Note, "a message without content, left out");
+            return;
+        }
+        out.raw.messages += 1;
+        out.raw.tool_calls += calls;
         let time =
             json::time_at(&message, "created").or_else(|| json::time_at(&message, "created_timestamp"));
         let hidden = message.get("metadata").and_then(|metadata| metadata.get("userVisible"))
             == Some(&Value::Bool(false));
         let mut parts = Vec::new();
-        match take(&mut message, "content") {
+        match content {
             Value::Array(list) => {
                 for block in list {
                     push_block(block, role, &mut parts, line, out);

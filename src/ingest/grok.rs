@@ -16,7 +16,8 @@ use super::formats::Format;
 use super::json::{argument_text, items, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::{Piece, Shape, TreeShape};
+use super::sessions;
+use super::shapes::{Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::paths;
@@ -26,7 +27,10 @@ use crate::transcript::{Outcome, Part, Role, ToolCall, ToolResult};
 pub(super) static SHAPE: Shape = Shape::new(Format::Grok, sniff, read);
 
 /// What was shown.
-pub(super) static UPDATES: Shape = Shape::new(Format::Grok, sniff_updates, read_updates);
+pub(super) static UPDATES: Shape = Shape {
+    split: Split::Tied(&["/params/sessionId"], 1),
+    ..Shape::new(Format::Grok, sniff_updates, read_updates)
+};
 
 /// What is said of a session beside it.
 pub(super) static SUMMARY: Shape = Shape::new(Format::Grok, sniff_summary, read_summary);
@@ -188,9 +192,16 @@ fn backend_call(mut kind: Value) -> Part {
     })
 }
 
+/// The id of the session that an update is of.
+fn session_of(update: &Value) -> Option<&str> {
+    text(update.get("params")?, "sessionId")
+}
+
 /// Reads updates.
 fn read_updates(records: Vec<Record>, name: &str, out: &mut Sink) {
-    updates(records, Talk::new(name), out);
+    for (id, records) in sessions::by_id(records, session_of, name) {
+        updates(records, Talk::new(id), out);
+    }
 }
 
 fn updates(records: Vec<Record>, mut talk: Talk, out: &mut Sink) {

@@ -1,4 +1,5 @@
-//! Wire logs of Kimi Code (`wire.jsonl`), of the main agent or of a sub-agent: one file is one context.
+//! Wire logs of Kimi Code (`wire.jsonl`), of the main agent or of a sub-agent. A record of `metadata` begins one: what stands behind it
+//! is one context.
 //!
 //! What enters the context is read: `context.append_message` and `context.append_loop_event`. Turns (`turn.prompt`, `turn.steer`) say the
 //! same before, and are left out; so is the usage of a turn. A step is one reply, whatever results come between its pieces.
@@ -17,7 +18,8 @@ use super::formats::Format;
 use super::json::{self, argument_text, counts, take, take_text, text};
 use super::lines::Record;
 use super::outcome;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
@@ -43,7 +45,8 @@ const SILENT: [&str; 16] = [
 ];
 
 /// Wire logs.
-pub(super) static SHAPE: Shape = Shape::new(Format::Kimi, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Before(begins), ..Shape::new(Format::Kimi, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let kind = text(value, "type")?;
@@ -62,14 +65,21 @@ struct Reader {
     trigger: Option<String>,
 }
 
+/// The id of the session that begins; few versions give one.
+fn begins(value: &Value) -> Option<&str> {
+    (text(value, "type") == Some("metadata")).then(|| text(value, "session_id").unwrap_or_default())
+}
+
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut reader =
-        Reader { talk: Talk::new(name), context: Vec::new(), step: (String::new(), None), trigger: None };
-    for Record { line, value } in records {
-        reader.record(value, line, out);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        let mut reader =
+            Reader { talk: Talk::new(id), context: Vec::new(), step: (String::new(), None), trigger: None };
+        for Record { line, value } in records {
+            reader.record(value, line, out);
+        }
+        out.finish_draft(reader.talk.draft);
     }
-    out.finish_draft(reader.talk.draft);
 }
 
 impl Reader {
@@ -77,7 +87,6 @@ impl Reader {
         let time = value.get("time").and_then(json::time);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
-            "metadata" => self.talk.call(text(&value, "session_id")),
             "config.update" | "profile.bind" => {
                 let place = value.get("environmentDisclosure").unwrap_or(&value);
                 self.talk.enter(text(place, "cwd").or_else(|| text(&value, "cwd")));

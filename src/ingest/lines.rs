@@ -95,6 +95,8 @@ pub(super) struct Parsed {
     pub(super) records: Vec<Record>,
     /// The bytes of each record.
     pub(super) sizes: Vec<u64>,
+    /// Positions of the records with which a further list begins, in a file of several.
+    pub(super) lists: Vec<usize>,
     /// The bytes of the file.
     pub(super) bytes: Bytes,
     /// The format, where one fits.
@@ -170,6 +172,14 @@ fn unpadded(bytes: &[u8]) -> &[u8] {
     bytes.get(start..end).unwrap_or_default()
 }
 
+/// The bytes without any NUL bytes.
+fn without_nuls(bytes: &[u8]) -> Cow<'_, [u8]> {
+    match memchr(0, bytes) {
+        None => Cow::Borrowed(bytes),
+        Some(_) => Cow::Owned(bytes.iter().copied().filter(|byte| *byte != 0).collect()),
+    }
+}
+
 /// True when a file that begins so is no list of lines: a text, one document over several lines, or one array.
 pub(super) fn is_whole(head: &[u8]) -> bool {
     let head = head.trim_ascii_start();
@@ -182,15 +192,21 @@ pub(super) fn is_whole(head: &[u8]) -> bool {
 
 /// A file that is a log in the form of a text.
 fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
-    if bytes.trim_ascii_start().first().is_none_or(|first| b"{[".contains(first)) {
+    let first = bytes.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace());
+    if first.is_none_or(|first| b"{[".contains(first)) {
         return None;
     }
-    let text = String::from_utf8_lossy(bytes);
+    let text = without_nuls(bytes);
+    let nuls = bytes.len() - text.len();
+    let text = String::from_utf8_lossy(&text);
     let detected = Some(detect::text_log(&text)?);
+    if nuls > 0 {
+        out.damage(0, "nul-bytes", NULS);
+    }
     if matches!(text, Cow::Owned(_)) {
         out.damage(0, INVALID.0, INVALID.1);
     }
-    let counts = Bytes { read: bytes.len() as u64, ..Bytes::default() };
+    let counts = Bytes { read: (bytes.len() - nuls) as u64, skipped: nuls as u64, between: 0 };
     Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
 }
 
@@ -202,6 +218,7 @@ pub(super) struct Lines {
     pub(super) bytes: Bytes,
     /// All records so far, also those that were taken out.
     pub(super) count: u64,
+    lists: Vec<usize>,
     sniffer: detect::Sniffer,
     keep: Option<&'static [&'static str]>,
     held: u64,
@@ -303,6 +320,7 @@ impl Lines {
         Parsed {
             records: self.records,
             sizes: self.sizes,
+            lists: self.lists,
             bytes: self.bytes,
             detected,
             prose: if text { self.prose } else { 0 },

@@ -32,6 +32,7 @@ use crate::transcript::{Outcome, Part, Role};
 pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
     split: Split::each(is_trajectory),
+    lists: true,
     ..Shape::new(Format::MiniSweAgent, sniff, read)
 };
 
@@ -118,6 +119,9 @@ impl Reader {
     }
 
     fn message(&mut self, mut message: Value, line: u32, out: &mut Sink) {
+        if !message.is_object() {
+            return chat::add(&mut self.items.draft, message, line, out);
+        }
         let before = out.raw;
         let from = self.items.draft.messages.len();
         let time = json::time_at(&message, "timestamp")

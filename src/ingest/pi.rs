@@ -30,6 +30,7 @@ use super::json::{self, argument_text, brief, counts, flag, take, take_text, tex
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
+use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -72,12 +73,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     for record in &records {
         count(&record.value, out);
     }
-    let sessions = split(records);
-    let several = sessions.len() > 1 || out.is_in_batches();
-    for records in sessions {
-        let number = out.number();
-        let fallback = if several { format!("{name}#{number}") } else { name.to_owned() };
-        session(records, fallback, out);
+    for (id, records) in sessions::by_header(records, begins, name, out) {
+        session(records, id, out);
     }
 }
 
@@ -92,25 +89,6 @@ fn count(value: &Value, out: &mut Sink) {
         Some("compaction") => out.raw.compactions += 1,
         _ => {}
     }
-}
-
-/// One list of records per session: a header with another id starts one, or without an id.
-fn split(records: Vec<Record>) -> Vec<Vec<Record>> {
-    let mut sessions: Vec<Vec<Record>> = Vec::new();
-    let mut current: Option<String> = None;
-    for record in records {
-        let header = text(&record.value, "type") == Some("session");
-        let id = text(&record.value, "id").filter(|id| header && !id.is_empty());
-        let other = header && (id.is_none() || id != current.as_deref());
-        if other {
-            current = id.map(str::to_owned);
-        }
-        match sessions.last_mut() {
-            Some(session) if !other => session.push(record),
-            _ => sessions.push(vec![record]),
-        }
-    }
-    sessions
 }
 
 fn session(records: Vec<Record>, name: String, out: &mut Sink) {

@@ -1,23 +1,24 @@
 //! Qwen Code sessions: a tree of records by `parentUuid`, whose messages hold parts of the Gemini API.
 //!
-//! The conversation is the path from the last record to the root; what stands on another branch was taken back (`rewind`). Records with
-//! one `uuid` are pieces of one. Snapshots of artifacts hang on the tree without being part of the conversation, so none of them is its
-//! end. A `chat_compression` record holds the whole context that it left: a summary, and messages found again among those before it.
+//! A file may hold several sessions. The conversation of each is the path from its last record to the root ([`tree`]); what stands on
+//! another branch was taken back (`rewind`). Snapshots of artifacts hang on the tree without being part of the conversation, so none of
+//! them is its end. A `chat_compression` record holds the whole context that it left: a summary, and messages found again among those before it.
 //!
 //! `promptTokenCount` counts cached tokens; `candidatesTokenCount` holds the thoughts or not, which the total tells.
 
 #[cfg(test)]
 mod tests;
+mod tree;
 
 use crate::ingest::value::Value;
-use rustc_hash::FxHashMap;
 
-use super::build::unknown_record;
+use super::build::{is_object, unknown_record};
 use super::formats::Format;
 use super::gemini_parts;
 use super::json::{self, counts, items, take, text};
 use super::lines::Record;
-use super::shapes::Shape;
+use super::sessions;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, Usage};
@@ -35,7 +36,8 @@ const HARNESS: [&str; 3] = ["system", "goal_control", "goal_runtime"];
 const GENERATED: [&str; 4] = ["notification", "background_task_completed", "cron", "goal_runtime"];
 
 /// Session files.
-pub(super) static SHAPE: Shape = Shape::new(Format::QwenCode, sniff, read);
+pub(super) static SHAPE: Shape =
+    Shape { split: Split::Tied(&["sessionId"], 1), ..Shape::new(Format::QwenCode, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     value.get("uuid")?;
@@ -46,73 +48,33 @@ fn sniff(value: &Value) -> Option<&'static str> {
         .then_some("has type=system and systemPayload")
 }
 
-/// Records of one `uuid`, and what they follow.
-struct Node {
-    records: Vec<Record>,
-    parent: Parent,
-}
-
-/// What a record follows.
-enum Parent {
-    Root,
-    Named(String),
-    /// It names nothing: the record before it.
-    Before(usize),
-}
-
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut nodes: Vec<Node> = Vec::new();
-    let mut by_uuid: FxHashMap<String, usize> = FxHashMap::default();
-    for record in records {
-        count(&record.value, out);
-        let uuid = text(&record.value, "uuid").unwrap_or_default().to_owned();
-        if let Some(node) = by_uuid.get(&uuid).filter(|_| !uuid.is_empty()).and_then(|at| nodes.get_mut(*at))
-        {
-            node.records.push(record);
-            continue;
-        }
-        let parent = match record.value.get("parentUuid") {
-            Some(Value::String(parent)) => Parent::Named(parent.clone()),
-            Some(Value::Null) => Parent::Root,
-            _ => nodes.len().checked_sub(1).map_or(Parent::Root, Parent::Before),
-        };
-        by_uuid.insert(uuid, nodes.len());
-        nodes.push(Node { records: vec![record], parent });
-    }
-    let aside = |node: &Node| {
-        node.records.iter().all(|record| {
-            text(&record.value, "type") == Some("system")
-                && text(&record.value, "subtype").is_some_and(|subtype| ASIDE.contains(&subtype))
-        })
-    };
-    let mut path = Vec::new();
-    let mut seen = vec![false; nodes.len()];
-    let mut at = nodes.iter().rposition(|node| !aside(node));
-    let mut talk = Talk::new(name);
-    while let Some(here) = at {
-        match seen.get_mut(here) {
-            Some(seen) if !*seen => *seen = true,
-            _ => break,
-        }
-        path.push(here);
-        at = match nodes.get(here).map(|node| &node.parent) {
-            Some(Parent::Named(uuid)) => {
-                let found = by_uuid.get(uuid).copied();
-                talk.draft.starts_midway |= found.is_none();
-                found
+    for (id, mut records) in sessions::by_id(records, |value| text(value, "sessionId"), name) {
+        records.retain(|record| is_object(record, out));
+        for Record { line, value } in &records {
+            count(value, out);
+            let kind = text(value, "type").unwrap_or_default();
+            if !is_known(kind) {
+                unknown_record(kind, *line, out);
             }
-            Some(Parent::Before(before)) => Some(*before),
-            _ => None,
-        };
-    }
-    for at in path.into_iter().rev() {
-        let records = nodes.get_mut(at).map(|node| std::mem::take(&mut node.records));
-        for record in records.into_iter().flatten() {
-            add(&mut talk, record, out);
         }
+        let mut talk = Talk::new(id);
+        let (path, midway) = tree::active_path(records, out);
+        talk.draft.starts_midway = midway;
+        let mut before = String::new();
+        for record in path {
+            let uuid = text(&record.value, "uuid").unwrap_or_default().to_owned();
+            add(&mut talk, record, !uuid.is_empty() && uuid == before, out);
+            before = uuid;
+        }
+        out.finish_draft(talk.draft);
     }
-    out.finish_draft(talk.draft);
+}
+
+/// True for the types of records that there are.
+fn is_known(kind: &str) -> bool {
+    matches!(kind, "user" | "assistant" | "tool_result" | "system")
 }
 
 /// Counts a record, on the path or not.
@@ -126,9 +88,9 @@ fn count(value: &Value, out: &mut Sink) {
     }
 }
 
-fn add(talk: &mut Talk, record: Record, out: &mut Sink) {
+/// Adds a record; `again` where it is a further piece of the one before.
+fn add(talk: &mut Talk, record: Record, again: bool, out: &mut Sink) {
     let Record { line, mut value } = record;
-    talk.call(text(&value, "sessionId"));
     talk.enter(text(&value, "cwd"));
     let kind = text(&value, "type").unwrap_or_default().to_owned();
     let mut message = take(&mut value, "message");
@@ -141,9 +103,12 @@ fn add(talk: &mut Talk, record: Record, out: &mut Sink) {
         }
         "assistant" => {
             let parts = gemini_parts::parts(content, None);
-            // Two records with one uuid are one reply; a reply follows a reply only then.
-            talk.join(parts, line, None);
-            let told = value.get("usageMetadata");
+            let told = value.get("usageMetadata").filter(|_| again || !parts.is_empty());
+            if again {
+                talk.join(parts, line, None);
+            } else {
+                talk.push(Role::Assistant, parts, line, None);
+            }
             let usage = told.and_then(|told| out.told(line, usage(told)).flatten());
             talk.used(usage);
             talk.model(text(&value, "model"));
@@ -161,8 +126,7 @@ fn add(talk: &mut Talk, record: Record, out: &mut Sink) {
         "system" if text(&value, "subtype") == Some("chat_compression") => {
             compression(talk, take(&mut value, "systemPayload"), line, out);
         }
-        "system" => {}
-        other => unknown_record(other, line, out),
+        _ => {}
     }
 }
 

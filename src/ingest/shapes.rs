@@ -32,6 +32,8 @@ pub(super) struct Shape {
     pub(super) fields: Option<&'static [&'static str]>,
     /// How the sessions of a file are told apart while it is read.
     pub(super) split: Split,
+    /// Records are messages that name no session: of several lists of them behind each other each is a session.
+    pub(super) lists: bool,
 }
 
 /// What tells that a session is complete, for files too large to hold.
@@ -44,7 +46,7 @@ pub(super) enum Split {
     /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that
     /// one speaks of: known before any is read.
     Each { own: fn(&Value) -> bool, refers: Option<fn(&Value) -> Vec<String>> },
-    /// Records belong together when the same id stands in any of these fields of theirs; those that name none in the first so
+    /// Records belong together when the same id stands in any of these fields of theirs (`/a/b` for one inside another); those that name none in the first so
     /// many fields belong to what is before them, too.
     Tied(&'static [&'static str], usize),
 }
@@ -63,7 +65,7 @@ impl Shape {
         sniff: fn(&Value) -> Option<&'static str>,
         read: fn(Vec<Record>, &str, &mut Sink),
     ) -> Self {
-        Self { format, sniff, owns: |_| false, read, fields: None, split: Split::Whole }
+        Self { format, sniff, owns: |_| false, read, fields: None, split: Split::Whole, lists: false }
     }
 }
 

@@ -296,11 +296,13 @@ impl Groups {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
         let mut known: FxHashMap<u64, u32> = FxHashMap::default();
         let (mut before, mut begun) = (0, false);
+        // Of fields inside others those have to be read, too.
+        let keep = Some(fields).filter(|fields| !fields.iter().any(|field| field.starts_with('/')));
         for_each_line(input, |line| {
             let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
             groups.of.push(at);
             let mut tied = false;
-            for (id, named) in records_of(line, Some(fields)).iter().flat_map(|value| ids(value, fields)) {
+            for (id, named) in records_of(line, keep).iter().flat_map(|value| ids(value, fields)) {
                 tied |= named < naming;
                 match known.get(&id) {
                     Some(other) => groups.join(*other, at),
@@ -376,7 +378,8 @@ fn records_of(line: &[u8], fields: Option<&'static [&'static str]>) -> Vec<Value
 /// Hashes of the ids in these fields of a value, each with the number of the field.
 fn ids(value: &Value, fields: &'static [&'static str]) -> impl Iterator<Item = (u64, usize)> {
     let named = fields.iter().enumerate();
-    let ids = named.filter_map(|(at, field)| Some((value.get(field)?.as_str()?, at)));
+    let find = |field: &str| if field.starts_with('/') { value.pointer(field) } else { value.get(field) };
+    let ids = named.filter_map(move |(at, field)| Some((find(field)?.as_str()?, at)));
     ids.filter(|(id, _)| !id.is_empty()).map(|(id, at)| {
         let mut hasher = FxHasher::default();
         id.hash(&mut hasher);

@@ -409,10 +409,10 @@ fn a_stray_line_does_not_make_a_chat_another_log() {
     check([chat, &claude(0), &claude(1)].concat(), Format::ClaudeCode, 2, 1);
     check([&claude(0), chat, chat, chat].concat(), Format::ClaudeCode, 1, 3);
     let cursor = "{\"role\":\"user\",\"message\":{\"content\":[{\"type\":\"text\",\"text\":\"no\"}]}}\n";
-    check([chat, chat, cursor].concat(), Format::OpenaiChat, 2, 1);
     // Logs that hold such messages are what they are.
     let meta = "{\"role\":\"session_meta\",\"model\":\"m\",\"platform\":\"cli\"}\n";
     check([chat, chat, meta].concat(), Format::Hermes, 2, 0);
+    check([chat, chat, cursor].concat(), Format::Cursor, 3, 0);
 }
 
 /// Pieces that logs are made of, to be strung together at random.

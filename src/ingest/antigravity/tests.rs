@@ -38,6 +38,14 @@ fn steps_answer_calls_in_order() {
 }
 
 #[test]
+fn what_is_no_step_is_named() {
+    let first = LOG.lines().next().unwrap();
+    let log = [first, "null", "42", "{}", r#"{"type":"omen","content":"x"}"#, "[]"].join("\n");
+    let (_, read) = check(&log, &[r#"U "go" ~"<USER_SETTINGS_CHANGE>x</USER_SETTINGS_CHANGE>""#]);
+    assert_eq!((read.raw.messages, codes(&read)), (1, vec!["unknown-record"; 2]));
+}
+
+#[test]
 fn any_field_may_be_anything() {
     check_odd_values(LOG);
 }

@@ -208,6 +208,22 @@ fn observations_behind_markup_calls_are_no_requests() {
     assert_eq!(read.raw.messages, 5);
 }
 
+/// What is no list of messages parts none, and counts as nothing.
+#[test]
+fn lists_without_messages_are_no_conversations() {
+    let log = |odd: &str| {
+        format!(
+            "{{\"role\":\"user\",\"content\":\"a\"}}\n{odd}\n{{\"role\":\"assistant\",\"content\":\"b\"}}"
+        )
+    };
+    for odd in ["[]", "[1,2]", "null", "42", "{}"] {
+        let (_, read) = check(&log(odd), &[r#"U "a""#, r#"A "b""#]);
+        assert_eq!((read.raw.messages, codes(&read)), (2, vec!["unknown-record"]), "{odd}");
+    }
+    let (_, read) = check(r#"{"messages":[{"role":"user","content":"a"},null,7]}"#, &[r#"U "a""#]);
+    assert_eq!((read.raw.messages, codes(&read)), (1, vec!["bad-record"]));
+}
+
 #[test]
 fn any_field_may_be_anything() {
     check_odd_values(

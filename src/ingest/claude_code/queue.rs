@@ -27,6 +27,8 @@ use crate::transcript::{Outcome, Part};
 pub(super) struct Queued {
     /// 1-based line of the record that holds its text.
     pub(super) line: u32,
+    /// Position of that record in the file.
+    pub(super) at: u32,
     /// Text or content blocks.
     pub(super) content: Value,
 }
@@ -38,18 +40,18 @@ pub(super) struct Queue {
 }
 
 impl Queue {
-    /// One record of the queue: the message that the agent got by it, if the user typed one.
+    /// One record of the queue, given by line and position: the message that the agent got by it, if the user typed one.
     pub(super) fn operation(
         &mut self,
         session: &str,
         operation: &str,
         content: Value,
-        line: u32,
+        (line, at): (u32, u32),
     ) -> Option<Queued> {
         let waiting = self.waiting.entry(session.to_owned()).or_default();
         if operation == "enqueue" {
             if !content.is_null() {
-                waiting.push_back(Queued { line, content });
+                waiting.push_back(Queued { line, at, content });
             }
             return None;
         }
@@ -57,7 +59,7 @@ impl Queue {
         let taken = match operation {
             // Newer versions repeat what was taken; where the queue was filled before the log begins, that is all there is.
             "remove" | "dequeue" if !content.is_null() => {
-                named.and_then(|at| waiting.remove(at)).or(Some(Queued { line, content }))
+                named.and_then(|at| waiting.remove(at)).or(Some(Queued { line, at, content }))
             }
             // Tasks may be struck off the queue in silence: what a person typed is what the agent was handed.
             "remove" => {
@@ -84,10 +86,10 @@ impl Queue {
             .flat_map(|(session, all)| all.into_iter().map(move |one| (session.clone(), one)))
             .collect();
         left.retain(|(_, queued)| is_typed(&queued.content));
-        left.sort_by_key(|(_, queued)| queued.line);
+        left.sort_by_key(|(_, queued)| queued.at);
         let mut records = Sessions::of(nodes, !left.is_empty());
         for (session, queued) in left {
-            if !records.hold(&session, &queued.content, queued.line) {
+            if !records.hold(&session, &queued.content, queued.at) {
                 let text =
                     "a message typed while the agent worked, which the log does not say it got; not read";
                 out.note(queued.line, "queued-message", Severity::Note, text);
@@ -98,12 +100,12 @@ impl Queue {
 
 /// Takes out the queued messages that stand in the log as a request or an attachment, too.
 pub(super) fn drop_repeated(nodes: &mut Vec<Node>) {
-    let said = |node: &Node| match node.kind {
-        Kind::Queued { said } => Some(said),
+    let since = |node: &Node| match node.kind {
+        Kind::Queued { since, .. } => Some(since),
         _ => None,
     };
-    let mut records = Sessions::of(nodes, nodes.iter().any(|node| said(node).is_some()));
-    nodes.retain(|node| said(node).is_none_or(|line| !records.hold(&node.session, &node.body, line)));
+    let mut records = Sessions::of(nodes, nodes.iter().any(|node| since(node).is_some()));
+    nodes.retain(|node| since(node).is_none_or(|at| !records.hold(&node.session, &node.body, at)));
 }
 
 /// Records of what the user said, by session.
@@ -119,13 +121,13 @@ impl Sessions {
                 _ => continue,
             };
             if let Some(said) = node.body.get(key).map(plain).filter(|text| !text.is_empty()) {
-                texts.entry(&node.session).or_default().push((node.line, said));
+                texts.entry(&node.session).or_default().push((node.at, said));
             }
         }
         Self(texts.into_iter().map(|(session, texts)| (session.to_owned(), Records::new(texts))).collect())
     }
 
-    /// True when a record of the session behind line `said` holds the message and does not stand for another one.
+    /// True when a record of the session behind position `said` holds the message and does not stand for another one.
     fn hold(&mut self, session: &str, content: &Value, said: u32) -> bool {
         self.0.get_mut(session).is_some_and(|records| records.hold(content, said))
     }
@@ -133,11 +135,11 @@ impl Sessions {
 
 /// Records of what the user said in a session, to look queued messages up in.
 struct Records {
-    /// Line and text.
+    /// Position and text.
     texts: Vec<(u32, String)>,
     /// Records by how a message in them may begin: a line, or the beginning of what a tag holds.
     starts: FxHashMap<u64, Vec<usize>>,
-    /// By message, the lines of records that hold it and stand for no other of the same words yet, in order.
+    /// By message, the positions of records that hold it and stand for no other of the same words yet, in order.
     free: FxHashMap<String, Vec<u32>>,
 }
 
@@ -157,7 +159,7 @@ impl Records {
         Self { texts, starts, free: FxHashMap::default() }
     }
 
-    /// True when a record behind line `said` holds the message and does not stand for another one.
+    /// True when a record behind position `said` holds the message and does not stand for another one.
     fn hold(&mut self, content: &Value, said: u32) -> bool {
         let wanted = plain(content);
         let Self { texts, starts, free } = self;

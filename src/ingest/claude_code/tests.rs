@@ -615,3 +615,78 @@ fn any_field_may_be_anything() {
         .join("\n"),
     );
 }
+
+/// Records on one line are in the order in which they stand there.
+#[test]
+fn glued_records_keep_their_order() {
+    let sketch = [
+        "a<- user go",
+        "b<a call r1 t1",
+        "c<b call r1 t2",
+        "d<b done t1 one",
+        "e<c done t2 two",
+        "x<e attach {\"type\":\"file\",\"content\":\"note\"}",
+        "f<e say r2 three",
+        "g<f user more",
+        "h<g call r3 t3",
+        "i<h done t3 four",
+        "j<i say r4 five",
+    ];
+    let records: Vec<String> = sketch.iter().map(|sketch| record(sketch).to_string()).collect();
+    let whole = check_text(
+        &records.join("\n"),
+        &[
+            "U \"go\"",
+            "A Bash#t1 Bash#t2",
+            "T t1=ok \"one\"",
+            "T t2=ok \"two\"",
+            "U ~\"note\"",
+            "A \"three\"",
+            "U \"more\"",
+            "A Bash#t3",
+            "T t3=ok \"four\"",
+            "A \"five\"",
+        ],
+    );
+    let shown = crate::ingest::sketch::sketch(&whole.0);
+    let shown: Vec<&str> = shown.iter().map(String::as_str).collect();
+    let (_, read) = check_text(&records.concat(), &shown);
+    assert_eq!(codes(&read), ["glued-records"]);
+    for at in 1..records.len() {
+        let (front, back) = records.split_at(at);
+        check_text(&format!("{}{}", front.join("\n"), back.join("\n")), &shown);
+        check_text(&format!("{}\n{}", front.concat(), back.concat()), &shown);
+    }
+}
+
+/// A message from the queue is handed over in the same place, and known as told, on however few lines its records stand.
+#[test]
+fn glued_records_of_the_queue_keep_their_order() {
+    let queue = |operation: &str| {
+        json!({"type": "queue-operation", "operation": operation, "sessionId": "s-1", "content": "and the docs"})
+            .to_string()
+    };
+    let record = |sketch: &str| record(sketch).to_string();
+    let handed = [
+        record("a<- user go"),
+        record("b<a call r1 t1"),
+        queue("enqueue"),
+        queue("remove"),
+        record("c<b done t1 one"),
+        record("d<c say r2 two"),
+    ];
+    let expected = ["U \"go\"", "A Bash#t1", "T t1=ok \"one\"", "U \"and the docs\"", "A \"two\""];
+    check_text(&handed.join("\n"), &expected);
+    check_text(&handed.concat(), &expected);
+    let told = [
+        record("a<- user go"),
+        record("b<a say r1 one"),
+        queue("enqueue"),
+        queue("dequeue"),
+        record("c<b user and the docs"),
+        record("d<c say r2 two"),
+    ];
+    let expected = ["U \"go\"", "A \"one\"", "U \"and the docs\"", "A \"two\""];
+    check_text(&told.join("\n"), &expected);
+    check_text(&told.concat(), &expected);
+}

@@ -20,6 +20,10 @@ use super::{Kind, Node, Parent};
 use crate::diagnostic::Severity;
 use crate::ingest::sink::Sink;
 
+/// Where a record belongs in its conversation: its position in the file (several may stand on one line), and of those that were
+/// written out of order the depth.
+type Place = (usize, usize);
+
 /// Splits the records of the main conversations into active paths, none of them empty.
 pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> {
     let (mut parents, assumed) = resolve(&nodes);
@@ -34,7 +38,7 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         active.insert(nodes[*leaf].session.as_str(), *root);
     }
     let next = last_children(&nodes, &parents, &assumed);
-    let mut keys: Vec<Option<(u32, usize)>> = vec![None; nodes.len()];
+    let mut keys: Vec<Option<Place>> = vec![None; nodes.len()];
     let mut on_path = OnPath::default();
     for (root, leaf) in leaves_in_order(&leaves) {
         if active.get(nodes[leaf].session.as_str()) != Some(&root) {
@@ -43,10 +47,10 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         let end = std::iter::successors(Some(leaf), |index| next[*index]).last();
         let mut path: Vec<usize> = std::iter::successors(end, |index| parents[*index]).collect();
         path.reverse();
-        let mut line = 0;
+        let mut place = 0;
         for (depth, index) in path.into_iter().enumerate() {
-            line = line.max(nodes[index].line);
-            keys[index] = Some((line, depth));
+            place = place.max(index);
+            keys[index] = Some((place, depth));
             on_path.admit(&nodes[index], root);
         }
     }
@@ -177,7 +181,7 @@ fn admit_siblings<'a>(
     nodes: &'a [Node],
     parents: &[Option<usize>],
     roots: &[usize],
-    keys: &mut [Option<(u32, usize)>],
+    keys: &mut [Option<Place>],
     mut on_path: OnPath<'a>,
 ) {
     for (index, node) in nodes.iter().enumerate() {
@@ -198,15 +202,15 @@ fn admit_siblings<'a>(
         };
         if belongs {
             on_path.admit(node, root);
-            keys[index] = Some((node.line, 0));
+            keys[index] = Some((index, 0));
         }
     }
 }
 
 /// The admitted records of each tree, ordered.
-fn split(nodes: Vec<Node>, keys: &[Option<(u32, usize)>], roots: &[usize]) -> Vec<Vec<Node>> {
+fn split(nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<Node>> {
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
-    let mut paths: Vec<Vec<((u32, usize), Node)>> = Vec::new();
+    let mut paths: Vec<Vec<(Place, Node)>> = Vec::new();
     for (index, node) in nodes.into_iter().enumerate() {
         let Some(key) = keys[index].filter(|_| node.is_content()) else { continue };
         let place = *places.entry(roots[index]).or_insert_with(|| {

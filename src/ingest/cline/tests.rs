@@ -301,3 +301,19 @@ fn any_field_may_be_anything() {
     let lines: Vec<&str> = SHOWN.trim_matches(['[', ']', '\n']).split(",\n").collect();
     check_odd_values(&lines.join("\n"));
 }
+
+/// Files of one name in the directories of all tasks are named after the task.
+#[test]
+fn a_file_alone_is_named_after_its_task() {
+    let shown = r#"[{"ts":1,"type":"say","say":"text","text":"fix it"}]"#;
+    for (path, id) in [
+        ("tasks/17/ui_messages.json", "17"),
+        ("tasks\\17\\ui_messages.json", "17"),
+        ("./ui_messages.json", "ui_messages"),
+        ("ui_messages.json", "ui_messages"),
+        ("tasks/17/old.json", "old"),
+    ] {
+        let read = crate::ingest::ingest(shown.as_bytes(), path);
+        assert_eq!(read.sessions[0].id, id, "{path}");
+    }
+}

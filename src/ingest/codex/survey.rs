@@ -1,4 +1,4 @@
-//! What must be known of a Codex log before its first message: which kinds of items it has, how its commands ended,
+//! What must be known of a Codex log before its first message: how its commands ended,
 //! and whether token counts come before or after the reply they belong to.
 
 use std::collections::VecDeque;
@@ -30,15 +30,8 @@ pub(super) struct Ended {
 }
 
 /// The survey of one log.
-#[expect(clippy::struct_excessive_bools, reason = "four independent answers, not a state")]
 #[derive(Debug, Default)]
 pub(super) struct Survey {
-    /// User messages are among the items.
-    pub(super) has_prompts: bool,
-    /// Assistant messages are among the items.
-    pub(super) has_replies: bool,
-    /// Reasoning is among the items.
-    pub(super) has_reasoning: bool,
     /// Typed prompts have an event each.
     pub(super) has_echoes: bool,
     /// Where token counts are.
@@ -59,13 +52,11 @@ impl Survey {
                     let role = text(payload, "role");
                     match item_type(payload) {
                         "message" if role == Some("user") => {
-                            survey.has_prompts = true;
                             waiting = true;
                             continue;
                         }
-                        "message" if role == Some("assistant") => survey.has_replies = true,
-                        "reasoning" => survey.has_reasoning = true,
-                        kind if kind.ends_with("_call") => {}
+                        "message" if role != Some("assistant") => continue,
+                        kind if matches!(kind, "message" | "reasoning") || kind.ends_with("_call") => {}
                         _ => continue,
                     }
                     after += u32::from(std::mem::take(&mut waiting));

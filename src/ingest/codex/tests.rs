@@ -622,3 +622,75 @@ fn one_document() {
     assert_eq!((session.id.as_str(), session.messages[3].line), ("doc", 4));
     assert_eq!((read.raw.messages, read.raw.tool_calls), (2, 1));
 }
+
+/// Where rollouts of several versions are joined, each message is read once, in whichever form it stands.
+#[test]
+fn events_are_judged_message_by_message() {
+    let user = |text: &str| {
+        format!(r#"{{"type":"message","role":"user","content":[{{"type":"input_text","text":"{text}"}}]}}"#)
+    };
+    let reply = |text: &str| {
+        format!(
+            r#"{{"type":"message","role":"assistant","content":[{{"type":"output_text","text":"{text}"}}]}}"#
+        )
+    };
+    let asked = |text: &str| format!(r#"{{"type":"user_message","message":"{text}"}}"#);
+    let told = |text: &str| format!(r#"{{"type":"agent_message","message":"{text}"}}"#);
+    let records = |records: &[(&str, String)]| {
+        rollout(&records.iter().map(|(kind, record)| (*kind, record.as_str())).collect::<Vec<_>>())
+    };
+    // A prompt that is an item, among others that are events.
+    let (_, read) = check(
+        &records(&[
+            (EVENT, asked("a")),
+            (ITEM, reply("b")),
+            (EVENT, asked("c")),
+            (ITEM, reply("d")),
+            (ITEM, user("e")),
+        ]),
+        &[r#"U "a""#, r#"A "b""#, r#"U "c""#, r#"A "d""#, r#"U "e""#],
+    );
+    assert_eq!(codes(&read), ["events-as-messages"]);
+    // Both forms of everything, then events alone, with words that were said before.
+    let (_, read) = check(
+        &records(&[
+            (ITEM, user("go on")),
+            (EVENT, asked("go on")),
+            (EVENT, r#"{"type":"agent_reasoning","text":"hm"}"#.to_owned()),
+            (
+                ITEM,
+                r#"{"type":"reasoning","summary":[{"type":"summary_text","text":"hm, well"}]}"#.to_owned(),
+            ),
+            (EVENT, told("done")),
+            (ITEM, reply("done")),
+            (EVENT, asked("go on")),
+            (EVENT, r#"{"type":"agent_reasoning","text":"again"}"#.to_owned()),
+            (EVENT, told("done")),
+        ]),
+        &[r#"U "go on""#, r#"A (hm, well) "done""#, r#"U "go on""#, r#"A (again) "done""#],
+    );
+    assert_eq!(codes(&read), vec!["events-as-messages"; 3]);
+    // An item may say more than its event; what the client sends of itself is no item of the event.
+    check(
+        &records(&[
+            (ITEM, user("<environment_context>x</environment_context>")),
+            (ITEM, user("# Context\\n\\nfix it")),
+            (EVENT, asked("fix it")),
+            (EVENT, told("I plan.")),
+            (ITEM, reply("I plan.<plan>p</plan>")),
+            (ITEM, user("<environment_context>y</environment_context>")),
+            (EVENT, asked("and that")),
+        ]),
+        &[
+            r#"U ~"<environment_context>x</environment_context>""#,
+            r##"U "# Context\n\nfix it""##,
+            r#"A "I plan.<plan>p</plan>""#,
+            r#"U ~"<environment_context>y</environment_context>""#,
+            r#"U "and that""#,
+        ],
+    );
+    // An old document in front of a newer rollout.
+    let old = r#"{"session":{"id":"old"},"items":[{"role":"user","content":"a"},{"role":"assistant","content":"b"}]}"#;
+    let new = records(&[(EVENT, asked("c")), (ITEM, reply("d"))]);
+    check(&format!("{old}\n{new}"), &[r#"U "a""#, r#"A "b""#, r#"U "c""#, r#"A "d""#]);
+}

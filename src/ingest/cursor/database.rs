@@ -5,7 +5,7 @@
 
 use crate::ingest::value::Value;
 use rusqlite::{Connection, params};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::diagnostic::Severity;
 use crate::ingest::blocks;
@@ -26,10 +26,12 @@ pub(in crate::ingest) static SHAPE: DatabaseShape =
 const CONVERSATION: &str = "composerData:";
 
 fn read(connection: &Connection, _: &str, out: &mut Sink) -> rusqlite::Result<()> {
+    let mut conversations: FxHashSet<String> = FxHashSet::default();
     let sql = "SELECT key, value FROM cursorDiskKV WHERE key >= ?1 AND key < ?2 ORDER BY rowid";
     for mut row in rows(connection, sql, params![CONVERSATION, "composerData;"], out)? {
         let key = take_text(&mut row, "key");
         let id = key.strip_prefix(CONVERSATION).unwrap_or(&key);
+        conversations.insert(id.to_owned());
         let Ok(mut conversation) = serde_json::from_str::<Value>(&take_text(&mut row, "value")) else {
             out.damage(0, "bad-row", format!("the conversation {id} is no JSON; it is lost"));
             continue;
@@ -61,6 +63,18 @@ fn read(connection: &Connection, _: &str, out: &mut Sink) -> rusqlite::Result<()
             }
         }
         read_conversation(&conversation, bubbles, id, out);
+    }
+    let sql = "SELECT substr(key, 10, instr(substr(key, 10), ':') - 1) AS id, count(*) AS bubbles \
+               FROM cursorDiskKV WHERE key >= ?1 AND key < ?2 GROUP BY 1 ORDER BY 1";
+    for row in rows(connection, sql, params!["bubbleId:", "bubbleId;"], out)? {
+        let id = text(&row, "id").unwrap_or_default();
+        if !conversations.contains(id) {
+            let count = json::number(&row, "bubbles").unwrap_or_default();
+            let text = format!(
+                "{count} bubbles of the conversation {id}, which is not there; their content is lost"
+            );
+            out.damage(0, "lost-parts", text);
+        }
     }
     Ok(())
 }

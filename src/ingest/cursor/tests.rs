@@ -37,6 +37,14 @@ fn calls_with_ids_keep_them() {
 }
 
 #[test]
+fn content_beside_the_role_is_read() {
+    let log = [LOG[0], r#"{"role":"assistant","content":"done"}"#, r#"{"role":"assistant","text":"x"}"#];
+    let first = r#"U ~"<attached_files>\na.rs\n</attached_files>" "fix it""#;
+    let (_, read) = check(&log.join("\n"), &[first, r#"A "done""#]);
+    assert_eq!((read.raw.messages, codes(&read)), (2, vec!["unknown-record"]));
+}
+
+#[test]
 fn any_field_may_be_anything() {
     check_odd_values(&LOG.join("\n"));
 }

@@ -215,6 +215,9 @@ fn cursor() {
         ("bubbleId:c:5", r#"{"bubbleId":"5","type":2,"text":"done"}"#),
         ("composerData:d", r#"{"composerId":"d","conversation":[{"type":1,"text":"old"},{"type":9}]}"#),
         ("composerData:e", "{broken"),
+        ("bubbleId:e:1", "{}"),
+        ("bubbleId:f:1", r#"{"bubbleId":"1","type":1,"text":"lost"}"#),
+        ("bubbleId:f:2", r#"{"bubbleId":"2","type":2,"text":"lost"}"#),
     ];
     for (key, value) in rows {
         connection.execute("INSERT INTO cursorDiskKV VALUES (?1, ?2)", params![key, value]).unwrap();
@@ -241,6 +244,11 @@ fn cursor() {
     let kept: Vec<u32> = recorded.kept.iter().map(|at| at.0).collect();
     assert_eq!((recorded.before.get(), kept), (4, vec![1, 2, 3]));
     assert_eq!(sketch(old), [r#"U "old""#]);
-    assert_eq!(codes(&read), ["lost-parts", "bad-row", "unknown-record", "call-without-result"]);
+    assert_eq!(
+        codes(&read),
+        ["lost-parts", "bad-row", "lost-parts", "unknown-record", "call-without-result"]
+    );
     assert_eq!((read.raw.messages, read.raw.tool_calls, read.raw.compactions), (7, 2, 1));
+    let lost = "2 bubbles of the conversation f, which is not there; their content is lost";
+    assert!(read.diagnostics.iter().any(|it| it.text == lost), "{:#?}", read.diagnostics);
 }

@@ -35,7 +35,7 @@ fn calls_hold_their_results() {
 #[test]
 fn unknown_types_are_noted() {
     let (_, read) = check(&records(&[ORDINARY[0], r#""type":"widget""#]), &[r#"U "fix it""#]);
-    assert_eq!(codes(&read), ["unknown-record"]);
+    assert_eq!((read.raw.messages, codes(&read)), (1, vec!["unknown-record"]));
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Tests of the Gemini CLI reader.
 
-use crate::ingest::sketch::{check, check_odd_values, codes, read_one};
+use crate::ingest::ingest;
+use crate::ingest::sketch::{check, check_odd_values, codes, read_one, sketch};
 use crate::transcript::{Origin, Usage};
 
 const META: &str = r#"{"sessionId":"g-1","projectHash":"ab","startTime":"2026-01-01T00:00:00Z","kind":"main","directories":["/w"]}"#;
@@ -130,4 +131,17 @@ fn any_field_may_be_anything() {
         r#"{"id":"c","type":"gemini","parts":[{"functionCall":{"id":"x","name":"y","args":{}}}]}"#,
     ];
     check_odd_values(&lines.join("\n"));
+}
+
+#[test]
+fn documents_behind_each_other() {
+    let chat = |id: &str| {
+        format!(
+            "{{\n  \"sessionId\": \"{id}\", \"startTime\": \"t\",\n  \"messages\": [{{\"type\": \"user\", \"content\": \"of {id}\"}}]\n}}"
+        )
+    };
+    let read = ingest(format!("{}\n{}\n", chat("a"), chat("b")).as_bytes(), "x.json");
+    let shown: Vec<(&str, Vec<String>)> =
+        read.sessions.iter().map(|session| (session.id.as_str(), sketch(session))).collect();
+    assert_eq!(shown, [("a", vec!["U \"of a\"".to_owned()]), ("b", vec!["U \"of b\"".to_owned()])]);
 }

@@ -97,6 +97,21 @@ fn exports_hold_a_whole_session() {
 }
 
 #[test]
+fn what_is_no_message_is_named() {
+    let log = [
+        HEADER,
+        &said("user", "go", ""),
+        r#"{"type":"omen","text":"x"}"#,
+        r#"{"role":"user","message":{"content":"also this"}}"#,
+        r#"{"role":"assistant","text":"x"}"#,
+        "[1]",
+        &said("assistant", "done", ""),
+    ];
+    let (_, read) = check(&log.join("\n"), &[r#"U "go""#, r#"U "also this""#, r#"A "done""#]);
+    assert_eq!((read.raw.messages, codes(&read)), (3, vec!["unknown-record"; 3]));
+}
+
+#[test]
 fn any_field_may_be_anything() {
     let added = r#","metadata":{"userVisible":false,"agentVisible":true}"#;
     let log = [

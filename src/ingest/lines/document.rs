@@ -9,7 +9,7 @@ use memchr::{memchr, memchr_iter};
 use serde_json::value::RawValue;
 
 use super::repair::{Quoted, repair};
-use super::{INVALID, Lines, MARK, Parsed, brief, by_line, is_whole};
+use super::{INVALID, Lines, MARK, Parsed, brief, by_line, is_whole, without_nuls};
 use crate::diagnostic::Severity;
 use crate::ingest::sink::Sink;
 use crate::ingest::value::Value;
@@ -24,12 +24,9 @@ const BETWEEN: [char; 6] = [' ', ',', '\t', '\r', '\n', '\u{feff}'];
 pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
     let start = begin(bytes)?;
     let (lead, body) = bytes.split_at_checked(start)?;
-    let nuls = memchr_iter(0, body).count();
-    let body: Cow<'_, [u8]> = if nuls == 0 {
-        Cow::Borrowed(body)
-    } else {
-        Cow::Owned(body.iter().copied().filter(|byte| *byte != 0).collect())
-    };
+    let size = body.len();
+    let body = without_nuls(body);
+    let nuls = size - body.len();
     let text = String::from_utf8_lossy(body.trim_ascii());
     let mut lines = Lines::default();
     let lost = if let Ok(found) = elements(&text) {
@@ -170,6 +167,9 @@ fn recovered(text: &str, lines: &mut Lines, out: &mut Sink) -> Option<usize> {
         let mut stream = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
         match stream.next()? {
             Ok(document) => {
+                if documents > 0 && document.get().starts_with('[') {
+                    lines.lists.push(lines.records.len());
+                }
                 others += lines.objects(&elements(document.get()).unwrap_or_default(), out);
                 documents += 1;
                 rest = rest.get(document.get().len()..).unwrap_or_default();

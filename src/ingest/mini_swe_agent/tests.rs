@@ -1,5 +1,7 @@
-use crate::ingest::Format;
+use serde_json::json;
+
 use crate::ingest::sketch::{check, check_odd_values, codes};
+use crate::ingest::{Format, ingest};
 use crate::transcript::Usage;
 
 #[test]
@@ -54,4 +56,25 @@ fn any_field_may_be_anything() {
         r#"{"role":"assistant","content":"```mswea_bash_command\nls\n```"}
 {"role":"user","content":"<returncode>0</returncode>\n<output>\n</output>","extra":{"returncode":1}}"#,
     );
+}
+
+/// Lists of messages behind each other are a session each, of this format and of plain messages.
+#[test]
+fn lists_behind_each_other() {
+    let task = "\n```mswea_bash_command\nls\n```";
+    for text in [task, "done"] {
+        let list = |said: &str| {
+            let messages = json!([{"role": "user", "content": said}, {"role": "assistant", "content": text}]);
+            serde_json::to_string_pretty(&messages).unwrap()
+        };
+        let read = ingest(format!("{}\n{}\n{}", list("a"), list("b"), list("c")).as_bytes(), "x.json");
+        let first: Vec<(&str, String)> = read
+            .sessions
+            .iter()
+            .map(|session| (session.id.as_str(), session.messages[0].authored_text()))
+            .collect();
+        let expected = [("x#1", "a"), ("x#2", "b"), ("x#3", "c")];
+        assert_eq!(first, expected.map(|(id, said)| (id, said.to_owned())));
+        assert_eq!(codes(&read), ["glued-records"]);
+    }
 }

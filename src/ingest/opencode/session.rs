@@ -56,11 +56,17 @@ pub(super) fn assemble(
         own.sort_by_cached_key(id);
         told.push(Told { line, info: message, parts: own });
     }
-    let mut lost: Vec<(String, usize)> = parts.into_iter().map(|(id, parts)| (id, parts.len())).collect();
+    let own = text(info, "id").or_else(|| told.iter().find_map(|message| text(&message.info, "sessionID")));
+    // Parts of another session of the tree may have come here: nothing tells whose they are but themselves.
+    let stated = |(id, parts): (String, Vec<Value>)| {
+        let other = parts.iter().find_map(|part| text(part, "sessionID")).filter(|id| Some(*id) != own);
+        (id, other.map(|id| format!(" of session {id}")).unwrap_or_default(), parts.len())
+    };
+    let mut lost: Vec<(String, String, usize)> = parts.into_iter().map(stated).collect();
     lost.sort_unstable();
-    for (id, parts) in lost {
+    for (id, of, parts) in lost {
         let text = format!(
-            "what was said in message {id} is lost ({parts} parts): its own file is not there or not to be read"
+            "what was said in message {id}{of} is lost ({parts} parts): its own file is not there or not to be read"
         );
         out.damage(0, "lost-parts", text);
     }

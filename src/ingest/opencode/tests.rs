@@ -252,12 +252,17 @@ fn what_is_lost_of_a_tree_is_named() {
         let part = format!(r#"{{"id":"{path}","messageID":"{message}","type":"text","text":"search"}}"#);
         files.push((path, part.leak()));
     }
+    files.push((
+        "s/storage/part/msg_8/prt_5.json",
+        r#"{"id":"prt_5","sessionID":"ses_2","messageID":"msg_8","type":"text","text":"search"}"#,
+    ));
     let read = read_trees(&files);
     let remarks =
         |at: usize| -> Vec<String> { read[at].diagnostics.iter().map(ToString::to_string).collect() };
     assert_eq!(
         remarks(0),
         [
+            "lost-parts: what was said in message msg_8 of session ses_2 is lost (1 parts): its own file is not there or not to be read",
             "lost-parts: what was said in message msg_9 is lost (1 parts): its own file is not there or not to be read"
         ]
     );

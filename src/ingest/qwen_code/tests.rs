@@ -1,6 +1,7 @@
 //! Tests of the Qwen Code reader.
 
-use crate::ingest::sketch::{check, check_odd_values, codes, read_one};
+use crate::ingest::ingest;
+use crate::ingest::sketch::{check, check_odd_values, codes, read_one, sketch};
 use crate::transcript::Usage;
 
 /// A record: its id, what it follows, its type, and further fields.
@@ -74,7 +75,95 @@ fn the_path_to_the_last_record() {
         ("q-1", Some("qwen-x"), Some(1000))
     );
     assert_eq!((session.messages[0].cwd.as_deref(), session.starts_midway), (Some("/w"), false));
-    assert_eq!(codes(&read), Vec::<&str>::new());
+    assert_eq!(codes(&read), ["abandoned-branch"]);
+}
+
+fn user(uuid: &str, parent: &str, said: &str) -> String {
+    record(uuid, parent, "user", &says("user", &format!("{{\"text\":\"{said}\"}}")))
+}
+
+fn reply(uuid: &str, parent: &str, said: &str) -> String {
+    record(uuid, parent, "assistant", &says("model", &format!("{{\"text\":\"{said}\"}}")))
+}
+
+/// A line that is lost, or a parent that never was, costs no more than itself.
+#[test]
+fn a_lost_parent_is_the_record_before() {
+    let lines = [
+        user("a", "-", "1"),
+        reply("b", "a", "2"),
+        user("c", "b", "3"),
+        reply("d", "c", "4"),
+        user("e", "d", "5"),
+    ];
+    let all = [r#"U "1""#, r#"A "2""#, r#"U "3""#, r#"A "4""#, r#"U "5""#];
+    let (session, read) = check(&lines.join("\n"), &all);
+    assert_eq!((session.starts_midway, codes(&read)), (false, vec![]));
+    for lost in 0..4 {
+        let mut rest = lines.to_vec();
+        rest[lost].truncate(60);
+        let mut expected = all.to_vec();
+        expected.remove(lost);
+        let (session, read) = check(&rest.join("\n"), &expected);
+        assert_eq!((session.starts_midway, codes(&read)), (lost == 0, vec!["bad-json"]));
+    }
+    check(&lines.join("\n").replace(r#""parentUuid":"b""#, r#""parentUuid":"gone""#), &all);
+}
+
+#[test]
+fn order_is_that_of_the_chain() {
+    let [a, b, c, d] = [user("a", "-", "1"), reply("b", "a", "2"), user("c", "b", "3"), reply("d", "c", "4")];
+    let all = [r#"U "1""#, r#"A "2""#, r#"U "3""#, r#"A "4""#];
+    check(&[&d, &c, &b, &a].map(String::as_str).join("\n"), &all);
+    // Nothing is tied together where replies claim to begin.
+    let untied =
+        [&a, &b, &c, &d].map(|line| line.replacen(r#""parentUuid":"#, r#""parentUuid":null,"was":"#, 1));
+    check(&untied.join("\n"), &all);
+    // The same log twice behind itself, and a circle.
+    let whole = [&a, &b, &c, &d].map(String::as_str).join("\n");
+    let (_, read) = check(&format!("{whole}\n{whole}"), &all);
+    assert_eq!(codes(&read), ["duplicate-record"]);
+    let (_, read) = read_one(&whole.replace(r#""parentUuid":null"#, r#""parentUuid":"c""#));
+    assert_eq!(codes(&read), ["parent-loop"]);
+}
+
+#[test]
+fn each_session_of_a_file_is_one() {
+    let one = [user("a", "-", "1"), reply("b", "a", "2")].join("\n");
+    let other = [user("a", "-", "3"), reply("b", "a", "4"), reply("c", "gone", "5")].join("\n");
+    let other = other.replace("q-1", "q-2");
+    let read = ingest(format!("{one}\n{other}\n{{\"type\":\"user\"}}").as_bytes(), "log.jsonl");
+    let shown: Vec<(&str, Vec<String>)> =
+        read.sessions.iter().map(|session| (session.id.as_str(), sketch(session))).collect();
+    let lines = |lines: &[&str]| lines.iter().map(|line| (*line).to_owned()).collect::<Vec<_>>();
+    assert_eq!(
+        shown,
+        [("q-1", lines(&[r#"U "1""#, r#"A "2""#])), ("q-2", lines(&[r#"U "3""#, r#"A "4""#, r#"A "5""#]))]
+    );
+}
+
+#[test]
+fn what_was_taken_back_and_what_is_unknown_is_named() {
+    let lines = [
+        user("a", "-", "1"),
+        user("b", "a", "no"),
+        reply("c", "b", "no"),
+        record("x", "b", "omen", r#""k":1"#),
+        "42".to_owned(),
+        user("d", "a", "2"),
+        r#"{"type":"portent"}"#.to_owned(),
+    ];
+    let (_, read) = check(&lines.join("\n"), &[r#"U "1""#, r#"U "2""#]);
+    let shown: Vec<String> = read.diagnostics.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        shown,
+        [
+            "line 2: abandoned-branch: a record of a branch that was rewound; left out (2 times, first here)",
+            "line 4: unknown-record: record of unknown type \"omen\", left out",
+            "line 5: unknown-record: a JSON value that is no object; ignored",
+            "line 7: unknown-record: record of unknown type \"portent\", left out",
+        ]
+    );
 }
 
 #[test]

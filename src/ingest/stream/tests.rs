@@ -426,6 +426,155 @@ fn what_is_no_list_of_lines_is_read_whole() {
     check(&record.map(|byte| if byte == b'"' { 0 } else { byte }), 1);
 }
 
+/// Records of several sessions of one format behind each other, each session with its count of messages.
+fn check_sessions(log: &[Value], expected: &[(&str, usize)]) {
+    for batch in [1, 150, 500, 1 << 20] {
+        let sessions = check(lines(log.iter().cloned()).as_bytes(), batch);
+        let mut counts: Vec<(&str, usize)> =
+            sessions.iter().map(|session| (session.id.as_str(), session.messages.len())).collect();
+        counts.sort_unstable();
+        assert_eq!(counts, expected, "{batch}");
+    }
+}
+
+#[test]
+fn sessions_of_qwen_code_are_told_apart_by_their_ids() {
+    let session = |id: &str| -> Vec<Value> {
+        let record = |at: usize| {
+            let (kind, role) = if at.is_multiple_of(2) { ("user", "user") } else { ("assistant", "model") };
+            json!({"uuid": format!("u{at}"), "parentUuid": at.checked_sub(1).map(|at| format!("u{at}")),
+                   "sessionId": id, "type": kind, "message": {"role": role, "parts": [{"text": format!("{id} {at}")}]}})
+        };
+        (0..4).map(record).collect()
+    };
+    let (one, other) = (session("a"), session("b"));
+    let mut log: Vec<Value> = vec![json!({"type": "omen"})];
+    log.extend(one.iter().chain(&other).cloned());
+    log.push(json!({"type": "user", "message": {"parts": [{"text": "of b"}]}}));
+    check_sessions(&log, &[("a", 4), ("b", 5)]);
+    let mixed: Vec<Value> = one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect();
+    check_sessions(&mixed, &[("a", 4), ("b", 4)]);
+}
+
+/// One session of a format, with the count of its messages.
+fn session_of(format: &str, id: &str) -> (Vec<Value>, usize) {
+    let both = |record: fn(&str, &str) -> Value| vec![record("user", id), record("assistant", id)];
+    match format {
+        "droid" => {
+            let mut session = vec![json!({"type": "session_start", "id": id, "cwd": "/w"})];
+            session.extend(both(
+                |role, id| json!({"type": "message", "message": {"role": role, "content": id}}),
+            ));
+            (session, 2)
+        }
+        "droid-stream" => {
+            let said =
+                |role: &str, id: &str| json!({"type": "message", "sessionId": id, "role": role, "text": id});
+            (both(said), 2)
+        }
+        "kimi" => {
+            let mut session = vec![json!({"type": "metadata", "protocol_version": "1", "session_id": id})];
+            session.extend(both(|role, id| {
+                json!({"type": "context.append_message", "message": {"role": role, "content": id}})
+            }));
+            (session, 2)
+        }
+        "copilot-cli" => {
+            let mut session = vec![json!({"type": "session.start", "id": "e", "data": {"sessionId": id}})];
+            session.extend(both(
+                |role, id| json!({"type": format!("{role}.message"), "id": "e", "data": {"content": id}}),
+            ));
+            (session, 2)
+        }
+        "gemini-cli" => {
+            let mut session = vec![json!({"sessionId": id, "projectHash": "h", "startTime": "t"})];
+            session.extend(both(
+                |role, id| json!({"id": role, "type": role.replace("assistant", "gemini"), "content": id}),
+            ));
+            (session, 2)
+        }
+        "gemini-stream" => {
+            let mut session = vec![json!({"type": "init", "session_id": id, "model": "m"})];
+            session.extend(both(|role, id| json!({"type": "message", "role": role, "content": id})));
+            (session, 2)
+        }
+        "codex-exec" => {
+            let item = json!({"id": "i", "type": "agent_message", "text": id});
+            let session = vec![
+                json!({"type": "thread.started", "thread_id": id}),
+                json!({"type": "item.started", "item": item}),
+                json!({"type": "item.completed", "item": item}),
+            ];
+            (session, 1)
+        }
+        "grok" => {
+            let update = |role: &str, id: &str| {
+                let kind = format!("{}_message_chunk", role.replace("assistant", "agent"));
+                json!({"method": "session/update", "params": {"sessionId": id,
+                       "update": {"sessionUpdate": kind, "content": {"type": "text", "text": id}}}})
+            };
+            (both(update), 2)
+        }
+        "antigravity" => {
+            let session = vec![
+                json!({"step_index": 0, "source": "USER_EXPLICIT", "type": "USER_INPUT", "content": id}),
+                json!({"step_index": 1, "source": "MODEL", "type": "PLANNER_RESPONSE", "content": id}),
+            ];
+            (session, 2)
+        }
+        "goose" => {
+            let mut session = vec![json!({"working_dir": "/w", "message_count": 2})];
+            session.extend(both(
+                |role, id| json!({"role": role, "created": 1, "content": [{"type": "text", "text": id}]}),
+            ));
+            (session, 2)
+        }
+        other => panic!("{other}"),
+    }
+}
+
+/// Logs joined to one file are as many sessions, each with what was said in it.
+#[test]
+fn sessions_behind_each_other_are_told_apart() {
+    for format in [
+        "droid",
+        "droid-stream",
+        "kimi",
+        "copilot-cli",
+        "gemini-cli",
+        "gemini-stream",
+        "codex-exec",
+        "grok",
+        "antigravity",
+        "goose",
+    ] {
+        let (mut log, count) = session_of(format, "a");
+        log.extend(session_of(format, "b").0);
+        log.extend(session_of(format, "c").0);
+        let named = !["antigravity", "goose"].contains(&format);
+        let ids = if named { ["a", "b", "c"] } else { ["log#1", "log#2", "log#3"] };
+        check_sessions(&log, &ids.map(|id| (id, count)));
+        for session in check(lines(log.clone()).as_bytes(), 1) {
+            let said: Vec<String> =
+                session.messages.iter().map(crate::transcript::Message::authored_text).collect();
+            assert!(said.iter().all(|text| *text == said[0]), "{format}: {said:?}");
+        }
+        // Alone it is named as ever.
+        let alone = check(lines(session_of(format, "a").0).as_bytes(), 1);
+        assert_eq!(
+            alone.iter().map(|it| it.id.as_str()).collect::<Vec<_>>(),
+            [if named { "a" } else { "log" }]
+        );
+        // Where records name their session they may be mixed.
+        if ["droid-stream", "grok"].contains(&format) {
+            let (one, other) = (session_of(format, "a").0, session_of(format, "b").0);
+            let mixed: Vec<Value> =
+                one.into_iter().zip(other).flat_map(|(one, other)| [one, other]).collect();
+            check_sessions(&mixed, &[("a", 2), ("b", 2)]);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
