@@ -347,6 +347,7 @@ fn records_of_another_format_are_named() {
 
 /// Records of Claude Code and of Codex at the end of a log of any format: named as damage, and nothing else changes.
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the test reads its data")]
 fn records_that_strayed_into_any_log_are_named() {
     let strays = [
         r#"{"type":"user","uuid":"q","parentUuid":null,"sessionId":"s","message":{"role":"user","content":"hi"}}"#,

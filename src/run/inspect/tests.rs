@@ -84,7 +84,7 @@ fn copies_are_found_wherever_they_stand() {
     let base = [("go", 1), ("done", 2), ("more", 3), ("ok", 4)];
     let whole = claude("a", &base);
     let from = |from: usize, front: &str| -> String {
-        front.to_owned() + &whole.lines().skip(from).map(|line| format!("{line}\n")).collect::<String>()
+        whole.split_inclusive('\n').skip(from).fold(front.to_owned(), |text, line| text + line)
     };
     check(&[("a", whole.clone()), ("b", from(2, ""))], &[0, 2]);
     let own = claude("own", &[("before that", 0)]);
