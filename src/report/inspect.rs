@@ -6,7 +6,6 @@ use super::{Format, Look, csv_document, json_document};
 use crate::results::files::text_cell;
 use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
 use serde::Serialize;
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -21,13 +20,29 @@ pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Resu
     match format {
         Format::Table => Ok(table(inspected, look)),
         Format::Csv => csv_document(inspected.files.iter().map(row)),
-        Format::Json => json_document(json!({
-            "report": "compactor-inspect",
-            "tokenizer": inspected.tokenizer,
-            "files": inspected.files,
-            "formats": totals(inspected).iter().map(|(name, sums)| json!({"format": name, "sums": sums})).collect::<Vec<_>>(),
-        })),
+        Format::Json => {
+            let formats = totals(inspected);
+            let formats = formats.iter().map(|(format, sums)| OfFormat { format, sums }).collect();
+            let Inspected { tokenizer, files } = inspected;
+            json_document(&Document { report: "compactor-inspect", tokenizer, files, formats })
+        }
     }
+}
+
+/// The report as JSON.
+#[derive(Serialize)]
+struct Document<'a> {
+    report: &'static str,
+    tokenizer: &'a str,
+    files: &'a [FileReport],
+    formats: Vec<OfFormat<'a>>,
+}
+
+/// The sums of one format.
+#[derive(Serialize)]
+struct OfFormat<'a> {
+    format: &'a str,
+    sums: &'a Sums,
 }
 
 /// Sums over sessions; what they only repeat of others is counted once in those of a corpus.

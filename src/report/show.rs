@@ -4,7 +4,6 @@ use super::page::{BAD, BOLD, GOOD, Page, fit_value, paint};
 use super::text::{count, fit, sanitize, thousands, width};
 use super::{Look, json_document};
 use crate::results::shown::{Place, Shown, ShownFact};
-use serde_json::json;
 use std::io;
 
 /// Columns of a class and of a tier in a list.
@@ -13,7 +12,7 @@ const TIER: usize = 13;
 
 /// A cycle as JSON.
 pub fn json(shown: &Shown) -> io::Result<String> {
-    json_document(json!(shown))
+    json_document(shown)
 }
 
 /// A cycle as text. `all` lists what stands in the kept tail, too.
