@@ -236,7 +236,7 @@ fn finished(
         if let Some((format, what)) = sidecars::find(label, &records) {
             sink = Sink::default();
             sink.part_of_log(format!("{what}; it holds no conversation"));
-            beside = Some(format);
+            beside = Some((format, "lies beside logs".to_owned()));
         } else if OWN_RESULTS.iter().any(|start| head.starts_with(start)) {
             let text = "the record of a run of compactor, no log; nothing is lost".to_owned();
             sink.note(0, "own-result", Severity::Note, text);
@@ -246,11 +246,8 @@ fn finished(
         }
         bytes = Bytes { skipped: bytes.total(), ..Bytes::default() };
     }
-    let (format, evidence) = match (detected, beside) {
-        (Some(found), _) => (Some(found.format), found.evidence),
-        (None, Some(format)) => (Some(format), "lies beside logs".to_owned()),
-        (None, None) => (None, String::new()),
-    };
+    let (format, evidence) = detected.map(|it| (it.format, it.evidence)).or(beside).unzip();
+    let evidence = evidence.unwrap_or_default();
     let (_, diagnostics, raw) = sink.into_parts();
     Ingested { format, evidence, sessions, diagnostics, raw, records: count, bytes }
 }
@@ -351,8 +348,8 @@ fn stem(name: &str) -> &str {
     let file = names.next().unwrap_or(name);
     let plain = [".gz", ".zst"].iter().find_map(|end| file.strip_suffix(end)).unwrap_or(file);
     let stem = ENDINGS.iter().find_map(|end| plain.strip_suffix(end)).unwrap_or(plain);
-    let directory = names.next().filter(|directory| !directory.is_empty() && *directory != "..");
-    match directory.filter(|directory| SHARED.contains(&stem) && *directory != ".") {
+    let directory = names.next().filter(|directory| !matches!(*directory, "" | "." | ".."));
+    match directory.filter(|_| SHARED.contains(&stem)) {
         Some(directory) => directory,
         None if stem.is_empty() => name,
         None => stem,

@@ -7,8 +7,7 @@ use crate::aggregate::Aggregate;
 use crate::results::RunOutput;
 use crate::results::files::{decimal, write_csv};
 use serde::Serialize;
-use serde_json::json;
-use serde_json::ser::{Formatter, PrettyFormatter, Serializer};
+use serde_json::{Number, Value, json};
 use std::io;
 
 pub mod audit;
@@ -64,7 +63,7 @@ pub fn render(
 }
 
 fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
-    json_document(&json!({
+    json_document(json!({
         "manifest": output.manifest,
         "summary": aggregate.summary,
         "differences": aggregate.differences,
@@ -85,63 +84,29 @@ fn csv_document<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> io::R
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
-/// A document as every report writes it: written piece by piece, since it may tell of very many sessions.
-fn json_document(document: &impl Serialize) -> io::Result<String> {
-    let mut bytes = Vec::new();
-    document.serialize(&mut Serializer::with_formatter(&mut bytes, Plain(PrettyFormatter::new())))?;
-    bytes.push(b'\n');
-    String::from_utf8(bytes).map_err(io::Error::other)
+/// A document as every report writes it.
+fn json_document(mut document: Value) -> io::Result<String> {
+    round(&mut document);
+    whole_numbers(&document)
 }
 
-/// Writes numbers as the CSV files show them, and characters that would hide as their escapes.
-struct Plain(PrettyFormatter<'static>);
+/// The same, of what holds no fractions: it need not be held a second time, as values.
+fn whole_numbers(document: &impl Serialize) -> io::Result<String> {
+    let mut text = text::escape_json(serde_json::to_string_pretty(document)?);
+    text.push('\n');
+    Ok(text)
+}
 
-impl Formatter for Plain {
-    fn write_f64<W: ?Sized + io::Write>(&mut self, out: &mut W, value: f64) -> io::Result<()> {
-        match decimal(value).parse() {
-            Ok(rounded) if f64::is_finite(rounded) => self.0.write_f64(out, rounded),
-            _ => self.0.write_null(out),
+/// Numbers as the CSV files show them.
+fn round(value: &mut Value) {
+    match value {
+        Value::Number(number) if number.is_f64() => {
+            let rounded = number.as_f64().and_then(|number| decimal(number).parse().ok());
+            *value = rounded.and_then(Number::from_f64).map_or(Value::Null, Value::Number);
         }
-    }
-
-    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, out: &mut W, text: &str) -> io::Result<()> {
-        out.write_all(text::escape_json(text).as_bytes())
-    }
-
-    fn begin_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_array(out)
-    }
-
-    fn end_array<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array(out)
-    }
-
-    fn begin_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_array_value(out, first)
-    }
-
-    fn end_array_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_array_value(out)
-    }
-
-    fn begin_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object(out)
-    }
-
-    fn end_object<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object(out)
-    }
-
-    fn begin_object_key<W: ?Sized + io::Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
-        self.0.begin_object_key(out, first)
-    }
-
-    fn begin_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.begin_object_value(out)
-    }
-
-    fn end_object_value<W: ?Sized + io::Write>(&mut self, out: &mut W) -> io::Result<()> {
-        self.0.end_object_value(out)
+        Value::Array(items) => items.iter_mut().for_each(round),
+        Value::Object(fields) => fields.values_mut().for_each(round),
+        _ => {}
     }
 }
 
@@ -150,7 +115,6 @@ mod tests {
     use super::*;
     use crate::aggregate::aggregate;
     use crate::results::files::sample::run;
-    use serde_json::Value;
 
     const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
 

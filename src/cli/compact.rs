@@ -52,7 +52,7 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
             let path = args.out.join(&output.name);
             // A terminal may read along; the documents stay the same. The bytes of a log are never touched.
             let bytes = match std::str::from_utf8(&output.bytes) {
-                Ok(text) if settings.to != Target::Same => escape_json(text).into_bytes(),
+                Ok(text) if settings.to != Target::Same => escape_json(text.to_owned()).into_bytes(),
                 _ => output.bytes,
             };
             let texts: Vec<String> = output

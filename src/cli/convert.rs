@@ -20,7 +20,7 @@ pub fn run(args: &ConvertArgs, ui: &Ui) -> Result<Exit, Failure> {
     for (source, name) in found.sources.iter().zip(output_names(&labels)) {
         let Some(Log { ingested, .. }) = ledger.read(source, ui) else { continue };
         // Escaped, for a terminal may read along; the document stays the same.
-        let text = escape_json(&document(&ingested.sessions));
+        let text = escape_json(document(&ingested.sessions));
         let path = match &goal {
             Goal::Stdout => {
                 ui.product(&text)?;

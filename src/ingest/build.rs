@@ -86,6 +86,28 @@ pub(super) fn session_id(value: &Value, keys: &[&str], name: &str, number: usize
     }
 }
 
+/// How a record of a tree names the one that it follows.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Parent {
+    /// No such field: the file is a plain sequence.
+    Unsaid,
+    /// Null: the beginning of a conversation.
+    Nobody,
+    /// A record id.
+    Uuid(String),
+}
+
+impl Parent {
+    /// By the field that names it, where there is one.
+    pub(super) fn of(named: Option<&Value>) -> Self {
+        match named {
+            Some(Value::String(uuid)) if !uuid.is_empty() => Self::Uuid(uuid.clone()),
+            Some(Value::Null) => Self::Nobody,
+            _ => Self::Unsaid,
+        }
+    }
+}
+
 /// Names the sessions of a file of which each is one record.
 pub(super) struct Names<'a> {
     name: &'a str,

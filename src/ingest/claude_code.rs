@@ -22,7 +22,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
-use super::build;
+use super::build::{self, Parent};
 use super::formats::Format;
 use super::injected;
 use super::json::{self, flag, items, take, take_text, text};
@@ -114,17 +114,6 @@ enum Kind {
     },
     /// Only a link in the chain.
     Chain,
-}
-
-/// How a record names its parent.
-#[derive(Debug, Clone, PartialEq, Eq)]
-enum Parent {
-    /// No such field: the file is a plain sequence.
-    Unsaid,
-    /// Null: the beginning of a conversation.
-    Nobody,
-    /// A record id.
-    Uuid(String),
 }
 
 /// One record of the forest.
@@ -378,15 +367,12 @@ impl Forest {
         if kind == Kind::Boundary {
             parent = fields.logical_parent.filter(Value::is_string).or(parent);
         }
-        let parent = match parent {
-            Some(Value::String(uuid)) if !uuid.is_empty() => Parent::Uuid(uuid),
+        let parent = match Parent::of(parent.as_ref()) {
             // Only a request begins a conversation; everything else without a parent follows what is before it.
-            Some(Value::Null)
-                if !goes_on && !matches!(kind, Kind::Boundary | Kind::Summary | Kind::Chain) =>
-            {
-                Parent::Nobody
+            Parent::Nobody if goes_on || matches!(kind, Kind::Boundary | Kind::Summary | Kind::Chain) => {
+                Parent::Unsaid
             }
-            _ => Parent::Unsaid,
+            parent => parent,
         };
         // Of two records with one id and one parent the later was said after the earlier.
         let parent = match namesake {

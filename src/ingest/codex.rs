@@ -87,11 +87,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let echoed = entries.peek().is_some_and(|(_, next)| {
             next.kind == Kind::Event && text(&next.payload, "type") == Some("user_message")
         });
-        if entry.kind == Kind::Event {
-            reader.event(entry.payload, entry.line, alone.contains(&at), out);
-        } else {
-            reader.entry(entry, echoed, out);
-        }
+        reader.entry(entry, echoed, alone.contains(&at), out);
     }
     out.finish_draft(reader.draft);
 }
@@ -234,7 +230,8 @@ impl Reader {
         }
     }
 
-    fn entry(&mut self, entry: Entry, echoed: bool, out: &mut Sink) {
+    /// A record; `echoed` where the event of a prompt follows it, `alone` where no item says what an event says.
+    fn entry(&mut self, entry: Entry, echoed: bool, alone: bool, out: &mut Sink) {
         let Entry { line, kind, payload } = entry;
         match kind {
             Kind::Meta => self.meta(payload, line),
@@ -253,7 +250,8 @@ impl Reader {
                 out.raw.compactions += 1;
                 self.compacted(payload, line, out);
             }
-            Kind::Event | Kind::Ignored => {}
+            Kind::Event => self.event(payload, line, alone, out),
+            Kind::Ignored => {}
             Kind::Unknown(kind) => {
                 let text = format!("record of unknown type {kind:?}, left out");
                 out.note(line, "unknown-record", Severity::Note, text);

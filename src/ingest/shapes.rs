@@ -46,8 +46,8 @@ pub(super) enum Split {
     /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that
     /// one speaks of: known before any is read.
     Each { own: fn(&Value) -> bool, refers: Option<fn(&Value) -> Vec<String>> },
-    /// Records belong together when the same id stands in any of these fields of theirs (`/a/b` for one inside another); those that name none in the first so
-    /// many fields belong to what is before them, too.
+    /// Records belong together when the same id stands in any of these fields of theirs (`/a/b` for one inside another); those
+    /// that name none in the first so many fields belong to what is before them, too.
     Tied(&'static [&'static str], usize),
 }
 

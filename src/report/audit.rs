@@ -51,7 +51,7 @@ pub fn render(
             write_csv(&mut bytes, &aggregate.kept)?;
             String::from_utf8(bytes).map_err(io::Error::other)
         }
-        Format::Json => json_document(&json!({
+        Format::Json => json_document(json!({
             "manifest": output.manifest,
             "compactions": output.audits,
             "kept": aggregate.kept,

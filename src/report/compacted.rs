@@ -4,6 +4,7 @@ use super::page::{BOLD, Page, percent};
 use super::text::{count, fit_end, sanitize, thousands, width};
 use super::{Look, json_document};
 use crate::results::compacted::{CompactReport, DroppedRole};
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::io;
 
@@ -18,7 +19,7 @@ const HEADINGS: [&str; 6] = ["messages", "left", "tokens", "after", "smaller", "
 
 /// One report as it lies beside the file.
 pub fn json(report: &CompactReport) -> io::Result<String> {
-    json_document(report)
+    json_document(json!(report))
 }
 
 /// A line for each session, what left by role, and what the form cannot hold.

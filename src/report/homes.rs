@@ -30,7 +30,7 @@ pub fn render(format: Format, places: &[Place], look: Look<'_>) -> io::Result<St
         Format::Csv => {
             csv_document(places.iter().map(|place| Place { path: text_cell(&place.path), ..place.clone() }))
         }
-        Format::Json => json_document(&json!({ "report": "compactor-homes", "places": places })),
+        Format::Json => json_document(json!({ "report": "compactor-homes", "places": places })),
     }
 }
 

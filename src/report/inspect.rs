@@ -2,7 +2,7 @@
 
 use super::page::{BAD, BOLD, DIM, WARN, aligned, paint};
 use super::text::{count, fit, sanitize, thousands};
-use super::{Format, Look, csv_document, json_document};
+use super::{Format, Look, csv_document, whole_numbers};
 use crate::results::files::text_cell;
 use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
 use serde::Serialize;
@@ -24,7 +24,7 @@ pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Resu
             let formats = totals(inspected);
             let formats = formats.iter().map(|(format, sums)| OfFormat { format, sums }).collect();
             let Inspected { tokenizer, files } = inspected;
-            json_document(&Document { report: "compactor-inspect", tokenizer, files, formats })
+            whole_numbers(&Document { report: "compactor-inspect", tokenizer, files, formats })
         }
     }
 }

@@ -143,7 +143,7 @@ fn json(judged: &[Judged], names: &[&str]) -> io::Result<String> {
             })
         })
         .collect();
-    json_document(&json!({ "texts": texts }))
+    json_document(json!({ "texts": texts }))
 }
 
 #[cfg(test)]

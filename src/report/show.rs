@@ -4,6 +4,7 @@ use super::page::{BAD, BOLD, GOOD, Page, fit_value, paint};
 use super::text::{count, fit, sanitize, thousands, width};
 use super::{Look, json_document};
 use crate::results::shown::{Place, Shown, ShownFact};
+use serde_json::json;
 use std::io;
 
 /// Columns of a class and of a tier in a list.
@@ -12,7 +13,7 @@ const TIER: usize = 13;
 
 /// A cycle as JSON.
 pub fn json(shown: &Shown) -> io::Result<String> {
-    json_document(shown)
+    json_document(json!(shown))
 }
 
 /// A cycle as text. `all` lists what stands in the kept tail, too.

@@ -16,8 +16,9 @@
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::{Kind, Node, Parent};
+use super::{Kind, Node};
 use crate::diagnostic::Severity;
+use crate::ingest::build::Parent;
 use crate::ingest::sink::Sink;
 
 /// Where a record belongs in its conversation: its position in the file (several may stand on one line), and of those that were

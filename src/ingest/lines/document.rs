@@ -98,11 +98,14 @@ fn reads_more_by_line(bytes: &[u8], text: &str) -> bool {
     let records = parsed.records.iter().zip(&parsed.sizes);
     let records = records.filter(|(record, _)| record.value.is_object() || list(&record.value));
     let by_line: u64 = records.map(|(_, size)| *size).sum();
+    if by_line == 0 {
+        return false;
+    }
     let mut lines = Lines::default();
     let lost = recovered(text, &mut lines, &mut Sink::default());
     // Where both read the same, one line is a line.
     let least = by_line + u64::from(!text.contains('\n'));
-    by_line > 0 && (lost.is_none() || lines.bytes.read < least)
+    lost.is_none() || lines.bytes.read < least
 }
 
 /// True when the first line holds nothing but the bracket that opens a document.

@@ -10,6 +10,7 @@ use rustc_hash::FxHashMap;
 
 use super::{ASIDE, is_known};
 use crate::diagnostic::Severity;
+use crate::ingest::build::Parent;
 use crate::ingest::json::text;
 use crate::ingest::lines::Record;
 use crate::ingest::sink::Sink;
@@ -22,16 +23,6 @@ const PIECES: usize = 64;
 struct Node {
     records: Vec<Record>,
     parent: Parent,
-}
-
-/// How a record names its parent.
-enum Parent {
-    /// No such field.
-    Unsaid,
-    /// Null: the beginning of a conversation.
-    Nobody,
-    /// A record id.
-    Uuid(String),
 }
 
 impl Node {
@@ -132,11 +123,7 @@ fn nodes(records: Vec<Record>, out: &mut Sink) -> (Vec<Node>, FxHashMap<String, 
         if !uuid.is_empty() {
             by_uuid.insert(uuid.to_owned(), nodes.len());
         }
-        let parent = match record.value.get("parentUuid") {
-            Some(Value::String(parent)) if !parent.is_empty() => Parent::Uuid(parent.clone()),
-            Some(Value::Null) => Parent::Nobody,
-            _ => Parent::Unsaid,
-        };
+        let parent = Parent::of(record.value.get("parentUuid"));
         nodes.push(Node { records: vec![record], parent });
     }
     (nodes, by_uuid)
