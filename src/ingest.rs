@@ -108,8 +108,8 @@ pub use database::{database, is_database};
 use detect::{By, Detected};
 pub use formats::{Format, READS};
 pub use lines::{Bytes, is_utf16, unmarked};
-use rustc_hash::FxHashMap;
 use sink::Sink;
+use std::borrow::Cow;
 pub use stream::{ingest_in_batches, ingest_stream};
 
 /// What one file held.
@@ -133,13 +133,18 @@ pub struct Ingested {
 
 /// Reads one log file. `name` is its path or label: sessions without an id of their own are named after its stem.
 pub fn ingest(bytes: &[u8], name: &str) -> Ingested {
-    if is_database(bytes) {
-        return database::memory(bytes, name);
+    whole(Cow::Borrowed(bytes), name)
+}
+
+/// The same; bytes that are owned are given up as soon as they are not needed any more.
+fn whole(bytes: Cow<'_, [u8]>, name: &str) -> Ingested {
+    if is_database(&bytes) {
+        return database::memory(&bytes, name);
     }
     let mut sink = Sink::default();
     let parsed = lines::parse(bytes, &mut sink);
     let count = parsed.records.len() as u64;
-    finished(sink, parsed, Some(bytes), name, count)
+    finished(sink, parsed, name, count)
 }
 
 /// Reads the records of complete sessions.
@@ -156,8 +161,11 @@ fn read_records(
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();
-    for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
-        message.time = message.time.or_else(|| times.get(&message.line).copied().flatten());
+    if !times.is_empty() {
+        for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {
+            let told = || times.binary_search_by_key(&message.line, |(line, _)| *line);
+            message.time = message.time.or_else(|| times.get(told().ok()?).map(|(_, time)| *time));
+        }
     }
     name_format(&mut sessions, found.format);
     sessions
@@ -186,17 +194,15 @@ fn read_lists(
     (1..).zip(all).flat_map(read).collect()
 }
 
-/// When the records of each line were written; nothing where several records of one line say different times.
-fn times(records: &[lines::Record]) -> FxHashMap<u32, Option<i64>> {
-    let mut times = FxHashMap::default();
-    for record in records {
-        let time = record.time();
-        times
-            .entry(record.line)
-            .and_modify(|known: &mut Option<i64>| *known = known.filter(|it| Some(*it) == time))
-            .or_insert(time);
-    }
-    times
+/// When the records of each line were written; nothing of lines with several records that say different times, or none.
+fn times(records: &[lines::Record]) -> Vec<(u32, i64)> {
+    let lines = records.chunk_by(|one, next| one.line == next.line);
+    let times = lines.filter_map(|line| {
+        let (first, others) = line.split_first()?;
+        let time = first.time()?;
+        others.iter().all(|other| other.time() == Some(time)).then_some((first.line, time))
+    });
+    times.collect()
 }
 
 /// Says of sessions which format they were read from, where they do not know better.
@@ -208,17 +214,10 @@ fn name_format(sessions: &mut [Transcript], format: Format) {
     }
 }
 
-/// Reads the last records, or all, and says what there is to say of the whole file. `whole` are its bytes where they are at
-/// hand; `count` are all its records.
-fn finished(
-    mut sink: Sink,
-    parsed: lines::Parsed,
-    whole: Option<&[u8]>,
-    label: &str,
-    count: u64,
-) -> Ingested {
+/// Reads the last records, or all, and says what there is to say of the whole file. `count` are all its records.
+fn finished(mut sink: Sink, parsed: lines::Parsed<'_>, label: &str, count: u64) -> Ingested {
     let name = stem(label);
-    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, text } = parsed;
+    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, text, unknown } = parsed;
     let mut sessions = Vec::new();
     let mut beside = None;
     if let Some(found) = &detected {
@@ -232,6 +231,7 @@ fn finished(
         }
         note_no_session(found.format, &mut sink);
     } else {
+        let whole = unknown.as_deref();
         let head = whole.unwrap_or_default();
         if let Some((format, what)) = sidecars::find(label, &records) {
             sink = Sink::default();
@@ -300,8 +300,9 @@ pub fn ingest_tree(tree: Tree, files: Vec<(String, Vec<u8>)>, name: &str) -> Ing
     let mut pieces = Vec::with_capacity(files.len());
     for (path, bytes) in files {
         sink.piece(Some(path.rsplit('/').next().unwrap_or_default()));
-        let parsed = lines::parse(&bytes, &mut sink);
-        if bytes.trim_ascii().is_empty() {
+        let empty = bytes.trim_ascii().is_empty();
+        let parsed = lines::parse(Cow::Owned(bytes), &mut sink);
+        if empty {
             sink.damage(0, "empty-file", "the file is empty; what it held is lost");
         }
         records += parsed.records.len() as u64;

@@ -102,7 +102,7 @@ fn observe(draft: &mut Draft, mut entry: Value, class: &str, open: &mut bool, li
     let content = if class == "web_observation" {
         let seen = ["url", "axtree", "html"].iter().map(|key| take_text(&mut entry, key));
         let seen: Vec<String> = seen.filter(|text| !text.is_empty()).take(2).collect();
-        Value::String(seen.join("\n"))
+        Value::from(seen.join("\n"))
     } else {
         take(&mut entry, "content")
     };
@@ -125,8 +125,8 @@ fn decoded(mut arguments: Value) -> Value {
     for value in arguments.as_object_mut().into_iter().flat_map(Map::values_mut) {
         let quoted = value.as_str().filter(|text| text.starts_with('"'));
         if let Some(inner) = quoted.and_then(|text| serde_json::from_str::<String>(text).ok()) {
-            *value = Value::String(inner);
+            *value = Value::from(inner);
         }
     }
-    Value::String(argument_text(arguments))
+    Value::from(argument_text(arguments))
 }

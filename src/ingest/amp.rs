@@ -135,10 +135,7 @@ fn asked(mut one: Value, line: u32, out: &mut Sink) -> Vec<Part> {
             }
         }
     }
-    let content = match take(&mut one, "content") {
-        Value::Array(content) => content,
-        other => vec![other],
-    };
+    let content = take(&mut one, "content").into_blocks();
     for mut block in content {
         match text(&block, "type") {
             Some("tool_result") => parts.extend(result(block).map(Part::Result)),
@@ -200,7 +197,7 @@ fn result(mut block: Value) -> Option<ToolResult> {
 fn summary(block: &mut Value) -> Option<String> {
     let mut inner = take(block, "summary");
     let text = match inner {
-        Value::String(text) => text,
+        Value::String(text) => text.into(),
         _ => build::first_text(&mut inner, &["summary", "text"]),
     };
     Some(text).filter(|text| !text.trim().is_empty())

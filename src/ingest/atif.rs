@@ -49,7 +49,7 @@ fn referred(value: &Value) -> Vec<String> {
     let results =
         items(value, "steps").iter().filter_map(|step| step.pointer("/observation/results")?.as_array());
     let refs = results.flatten().filter_map(|result| result.get("subagent_trajectory_ref"));
-    let lists = refs.flat_map(|refs| refs.as_array().map_or(std::slice::from_ref(refs), Vec::as_slice));
+    let lists = refs.flat_map(|refs| refs.as_array().unwrap_or(std::slice::from_ref(refs)));
     let own: Vec<&str> = IDS.iter().filter_map(|key| text(value, key)).collect();
     lists
         .flat_map(|reference| IDS.iter().filter_map(|key| text(reference, key)))

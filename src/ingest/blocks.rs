@@ -32,7 +32,7 @@ pub(super) fn parts(content: Value, speaker: Speaker, unflagged: Outcome) -> Vec
             }
         }
         Value::Null => {}
-        Value::String(text) => push_text(text, speaker, &mut found),
+        Value::String(text) => push_text(text.into(), speaker, &mut found),
         other => push_block(other, speaker, unflagged, &mut found),
     }
     found
@@ -48,7 +48,7 @@ fn push_text(text: String, speaker: Speaker, found: &mut Vec<Part>) {
 
 fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mut Vec<Part>) {
     if let Value::String(text) = block {
-        return push_text(text, speaker, found);
+        return push_text(text.into(), speaker, found);
     }
     let kind = text(&block, "type").unwrap_or_default().to_owned();
     if let Some(carried) = carried_text(&block) {
@@ -137,7 +137,7 @@ fn result(mut block: Value, unflagged: Outcome) -> ToolResult {
 pub(super) fn result_text(content: Value) -> (String, u32) {
     match content {
         Value::Null => (String::new(), 0),
-        Value::String(text) => (text, 0),
+        Value::String(text) => (text.into(), 0),
         Value::Array(blocks) => {
             let (mut whole, mut images) = (String::new(), 0);
             for mut block in blocks {
@@ -192,7 +192,7 @@ fn carried_text(block: &Value) -> Option<String> {
         _ => return None,
     };
     let body = match body {
-        Value::String(body) => body.clone(),
+        Value::String(body) => body.to_string(),
         Value::Array(blocks) => {
             let texts: Vec<&str> = blocks.iter().filter_map(|block| text(block, "text")).collect();
             texts.join("\n")

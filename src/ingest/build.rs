@@ -13,7 +13,9 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult};
 
 /// A message of which only this much is known yet.
-pub(super) fn message(role: Role, parts: Vec<Part>, line: u32) -> Message {
+pub(super) fn message(role: Role, mut parts: Vec<Part>, line: u32) -> Message {
+    // Most messages have one part, and lists grow to four at once.
+    parts.shrink_to_fit();
     Message { role, parts, line, cwd: None, usage: None, lines: Vec::new(), time: None }
 }
 
@@ -101,7 +103,7 @@ impl Parent {
     /// By the field that names it, where there is one.
     pub(super) fn of(named: Option<&Value>) -> Self {
         match named {
-            Some(Value::String(uuid)) if !uuid.is_empty() => Self::Uuid(uuid.clone()),
+            Some(Value::String(uuid)) if !uuid.is_empty() => Self::Uuid(uuid.to_string()),
             Some(Value::Null) => Self::Nobody,
             _ => Self::Unsaid,
         }

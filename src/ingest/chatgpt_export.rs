@@ -135,7 +135,7 @@ impl Reader {
                 };
                 out.raw.tool_calls += 1;
                 let id = text(&message, "id").unwrap_or_default().to_owned();
-                let call = build::call(id.clone(), name, Value::String(all_text(parts)));
+                let call = build::call(id.clone(), name, Value::from(all_text(parts)));
                 self.open = Some(id);
                 build::message(Role::Assistant, vec![call], line)
             }
@@ -145,7 +145,7 @@ impl Reader {
                 let text = all_text(parts);
                 match self.open.take() {
                     Some(id) => {
-                        let mut answer = build::answer(id, Value::String(text), &metadata);
+                        let mut answer = build::answer(id, Value::from(text), &metadata);
                         if let Part::Result(result) = &mut answer {
                             result.images = u32::try_from(images).unwrap_or(u32::MAX);
                             if kind == "system_error" {

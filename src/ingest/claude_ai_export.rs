@@ -121,7 +121,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
     }
     if !said {
         parts.extend(blocks::parts(
-            Value::String(take_text(&mut message, "text")),
+            Value::from(take_text(&mut message, "text")),
             speaker,
             Outcome::Unknown,
         ));

@@ -209,25 +209,25 @@ impl Fields {
         for (key, value) in map {
             let key = key.as_str();
             match (key, value) {
-                ("type", Value::String(text)) => fields.kind = Some(text),
-                ("subtype", Value::String(text)) => fields.subtype = Some(text),
-                ("uuid", Value::String(text)) => fields.uuid = text,
+                ("type", Value::String(text)) => fields.kind = Some(text.into()),
+                ("subtype", Value::String(text)) => fields.subtype = Some(text.into()),
+                ("uuid", Value::String(text)) => fields.uuid = text.into(),
                 ("parentUuid", value) => fields.parent = Some(value),
                 ("logicalParentUuid", value) => fields.logical_parent = Some(value),
-                ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text,
-                ("session_id", Value::String(text)) if fields.session.is_empty() => fields.session = text,
-                ("agentId", Value::String(text)) => fields.agent = Some(text),
+                ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text.into(),
+                ("session_id", Value::String(text)) if fields.session.is_empty() => fields.session = text.into(),
+                ("agentId", Value::String(text)) => fields.agent = Some(text.into()),
                 ("parent_tool_use_id", Value::String(text)) => {
                     fields.sidechain = true;
-                    fields.agent.get_or_insert(text);
+                    fields.agent.get_or_insert(text.into());
                 }
-                ("cwd", Value::String(text)) => fields.cwd = Some(text),
-                ("requestId", Value::String(text)) => fields.request = Some(text),
+                ("cwd", Value::String(text)) => fields.cwd = Some(text.into()),
+                ("requestId", Value::String(text)) => fields.request = Some(text.into()),
                 ("message", value) => fields.message = value,
                 ("attachment", value) => fields.attachment = value,
                 ("compactMetadata" | "compact_metadata", value) => fields.metadata = value,
                 ("loglines", value) => fields.loglines = value,
-                ("operation", Value::String(text)) => fields.operation = Some(text),
+                ("operation", Value::String(text)) => fields.operation = Some(text.into()),
                 ("content", value) => fields.content = value,
                 ("isSidechain", Value::Bool(true)) => fields.sidechain = true,
                 ("isMeta" | "isVisibleInTranscriptOnly", Value::Bool(true)) => fields.meta = true,
@@ -728,7 +728,7 @@ fn attachment(mut attachment: Value) -> Vec<Part> {
                 && origin.is_none_or(|origin| origin == "human")
                 && !flag(&attachment, "isMeta");
             match take(&mut attachment, "prompt") {
-                Value::String(prompt) => injected::push_user_text(prompt, !typed, &mut parts),
+                Value::String(prompt) => injected::push_user_text(prompt.into(), !typed, &mut parts),
                 blocks => parts = blocks::parts(blocks, Speaker::User { meta: !typed }, Outcome::Unknown),
             }
         }

@@ -354,7 +354,7 @@ fn reply(content: Value) -> Vec<Part> {
 /// The parts of what was sent to the model: results, what the user typed, what the harness added.
 fn request(content: Value) -> Vec<Part> {
     let blocks = match content {
-        Value::Array(blocks) => blocks,
+        Value::Array(blocks) => blocks.into_vec(),
         Value::Null => Vec::new(),
         other => vec![other],
     };
@@ -363,7 +363,7 @@ fn request(content: Value) -> Vec<Part> {
     let mut open: Option<usize> = None;
     for mut block in blocks {
         let told = match &mut block {
-            Value::String(text) => Some(std::mem::take(text)),
+            Value::String(text) => Some(std::mem::take(text).into()),
             block
                 if text(block, "type") == Some("text")
                     || block.get("type").is_none() && text(block, "text").is_some() =>

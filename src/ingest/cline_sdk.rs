@@ -211,10 +211,7 @@ fn result(mut block: Value) -> ToolResult {
         },
         other => other,
     };
-    let mut answers = match content {
-        Value::Array(list) => list,
-        other => vec![other],
-    };
+    let mut answers = content.into_blocks();
     let mut failed = None;
     let mut images = 0;
     let mut whole: Vec<String> = Vec::new();
@@ -227,7 +224,7 @@ fn result(mut block: Value) -> ToolResult {
             whole.push(text);
             images += found;
         } else {
-            let (text, found) = blocks::result_text(Value::Array(vec![answer.take()]));
+            let (text, found) = blocks::result_text(Value::from_iter([answer.take()]));
             whole.push(text);
             images += found;
         }

@@ -282,7 +282,7 @@ impl Reader {
         }
         let mut base = take(&mut payload, "base_instructions");
         let instructions = match base {
-            Value::String(text) => text,
+            Value::String(text) => text.into(),
             ref mut base => take_text(base, "text"),
         };
         if !instructions.is_empty() {

@@ -137,7 +137,7 @@ fn list(parts: Value, line: u32, out: &mut Sink) -> Vec<Value> {
         other => other,
     };
     match parts {
-        Value::Array(list) => list,
+        Value::Array(list) => list.into_vec(),
         Value::Null => Vec::new(),
         _ => {
             out.damage(line, "bad-parts", "the parts of a message cannot be read; its content is lost");

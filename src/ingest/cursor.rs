@@ -70,10 +70,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         out.raw.messages += 1;
         let status =
             value.get("metadata").and_then(|metadata| text(metadata, "toolResultStatus")).map(str::to_owned);
-        let blocks = match content {
-            Value::Array(list) => list,
-            other => vec![other],
-        };
+        let blocks = content.into_blocks();
         let mut parts = Vec::new();
         for block in blocks {
             push_block(block, role, status.as_deref(), &mut parts, line, out);
@@ -109,7 +106,7 @@ fn push_block(
     out: &mut Sink,
 ) {
     if let Value::String(text) = block {
-        return push_text(text, role, parts);
+        return push_text(text.into(), role, parts);
     }
     let kind = text(&block, "type").unwrap_or_default().to_owned();
     match kind.as_str() {

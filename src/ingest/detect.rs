@@ -166,7 +166,7 @@ pub(super) fn is_chat(value: &Value) -> bool {
 /// The messages of a record.
 fn chat_messages(value: &Value) -> &[Value] {
     match value {
-        Value::Array(list) => list.as_slice(),
+        Value::Array(list) => list,
         _ if value.get("messages").is_some() => items(value, "messages"),
         _ => std::slice::from_ref(value),
     }

@@ -64,10 +64,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 /// Text of the user; what the harness put in its place is injected.
 fn asked(content: Value) -> Vec<Part> {
-    let blocks = match content {
-        Value::Array(blocks) => blocks,
-        other => vec![other],
-    };
+    let blocks = content.into_blocks();
     let mut parts = Vec::new();
     for block in blocks {
         let said = text(&block, "text").or_else(|| block.as_str()).unwrap_or_default();
@@ -107,10 +104,7 @@ impl Reader {
             self.id = id;
         }
         self.line = line;
-        let content = match take(&mut value, "content") {
-            Value::Array(content) => content,
-            other => vec![other],
-        };
+        let content = take(&mut value, "content").into_blocks();
         let mut parts = Vec::new();
         for mut block in content {
             if text(&block, "type") == Some("tool_use") {

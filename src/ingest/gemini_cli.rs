@@ -107,7 +107,7 @@ fn chat(records: Vec<Record>, id: String, out: &mut Sink) {
             let mut set = take(&mut value, "$set");
             describe(&mut talk, &set);
             if let Value::Array(list) = take(&mut set, "messages") {
-                chat.replace(list, line, out);
+                chat.replace(list.into_vec(), line, out);
             }
         } else if text(&value, "type").is_some() {
             chat.put(value, line, out);
@@ -249,7 +249,7 @@ fn message(talk: &mut Talk, entry: Entry, out: &mut Sink) {
     let time = gemini_parts::time(&value);
     let kind = text(&value, "type").or_else(|| text(&value, "role")).unwrap_or_default().to_owned();
     let calls = take(&mut value, "toolCalls");
-    out.raw.tool_calls += calls.as_array().map_or(0, Vec::len) as u64;
+    out.raw.tool_calls += calls.as_array().map_or(0, <[Value]>::len) as u64;
     let content = match take(&mut value, "content") {
         Value::Null => take(&mut value, "parts"),
         content => content,
@@ -325,7 +325,7 @@ fn answer(call: &mut Value) -> Option<ToolResult> {
                 }
             }
         }
-        Value::String(text) => found = Some(answered(text, status)),
+        Value::String(text) => found = Some(answered(text.into(), status)),
         _ => {}
     }
     if found.is_none() && matches!(status, Some("success" | "error" | "cancelled")) {

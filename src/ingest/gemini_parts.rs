@@ -25,7 +25,7 @@ fn push(mut part: Value, user: Option<bool>, found: &mut Vec<Part>) {
         None => found.push(Part::Text(Text { text: said, injected: false })),
     };
     if let Value::String(said) = part {
-        return say(said, found);
+        return say(said.into(), found);
     }
     if text(&part, "text").is_some() {
         let said = take_text(&mut part, "text");

@@ -81,7 +81,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         for Record { line, mut value } in records {
             if let Value::Array(conversation) = take(&mut value, "conversation") {
                 let place = |index: usize| if several { line } else { build::place(index) };
-                session(&value, conversation, &id, &place, out);
+                session(&value, conversation.into_vec(), &id, &place, out);
             } else if text(&value, "role").is_some() {
                 running.message(value, line, out);
             } else if is_header(&value) {
@@ -170,7 +170,7 @@ impl Reader {
                     push_block(block, role, &mut parts, line, out);
                 }
             }
-            Value::String(text) => push_text(text, role, &mut parts),
+            Value::String(text) => push_text(text.into(), role, &mut parts),
             _ => {}
         }
         if hidden && !parts.is_empty() {
@@ -285,8 +285,8 @@ fn result(mut block: Value) -> ToolResult {
             let flagged = outcome::flagged(&value);
             let mut content =
                 if value.get("content").is_some() { take(&mut value, "content") } else { value };
-            if let Some(items) = content.as_array_mut() {
-                items.retain(is_for_model);
+            if content.is_array() {
+                content = content.into_list().into_iter().filter(is_for_model).collect();
             }
             let (text, images) = blocks::result_text(content);
             let (outcome, exit_code) = flagged.unwrap_or_else(|| outcome::judge(&text, Outcome::Ok));

@@ -264,7 +264,7 @@ fn chunk(talk: &mut Talk, kind: &str, goes_on: bool, mut content: Value, line: u
         return talk.join(vec![Part::Thinking(take_text(&mut content, "text"))], line, None);
     }
     if user {
-        talk.push(Role::User, user_parts(Value::Array(vec![content]), false), line, None);
+        talk.push(Role::User, user_parts(Value::from_iter([content]), false), line, None);
     } else {
         talk.join(blocks::parts(content, Speaker::Other, Outcome::Unknown), line, None);
     }
@@ -306,15 +306,12 @@ fn outcome_of(talk: &mut Talk, mut update: Value, line: u32) {
     let raw = take(&mut update, "rawOutput");
     let mut said = String::new();
     let mut images = 0;
-    for mut item in match take(&mut update, "content") {
-        Value::Array(list) => list,
-        _ => Vec::new(),
-    } {
+    for mut item in take(&mut update, "content").into_list() {
         let inner = match take(&mut item, "content") {
             Value::Null => continue,
             inner => inner,
         };
-        let (text, more) = blocks::result_text(Value::Array(vec![inner]));
+        let (text, more) = blocks::result_text(Value::from_iter([inner]));
         images += more;
         if !said.is_empty() {
             said.push('\n');

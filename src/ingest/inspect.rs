@@ -187,7 +187,7 @@ fn read_message(mut message: Value, line: u32, out: &mut Sink) -> Option<Message
 
 fn call(mut call: Value) -> Part {
     let name = match take(&mut call, "function") {
-        Value::String(name) => name,
+        Value::String(name) => name.into(),
         mut older => take_text(&mut older, "name"),
     };
     build::call(take_text(&mut call, "id"), name, take(&mut call, "arguments"))

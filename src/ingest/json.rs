@@ -18,7 +18,7 @@ pub(super) fn take(value: &mut Value, key: &str) -> Value {
 /// Takes the string at `key` out; empty when it is missing or no string.
 pub(super) fn take_text(value: &mut Value, key: &str) -> String {
     match take(value, key) {
-        Value::String(text) => text,
+        Value::String(text) => text.into(),
         _ => String::new(),
     }
 }
@@ -118,13 +118,13 @@ pub(super) fn flag(value: &Value, key: &str) -> bool {
 
 /// The items of an array at `key`; none when it is no array.
 pub(super) fn items<'a>(value: &'a Value, key: &str) -> &'a [Value] {
-    value.get(key).and_then(Value::as_array).map_or(&[], Vec::as_slice)
+    value.get(key).and_then(Value::as_array).unwrap_or_default()
 }
 
 /// A value as argument text: a string as it is, null as nothing, everything else as JSON.
 pub(super) fn argument_text(value: Value) -> String {
     match value {
-        Value::String(text) => text,
+        Value::String(text) => text.into(),
         Value::Null => String::new(),
         other => other.to_string(),
     }

@@ -121,7 +121,7 @@ impl Reader {
         out.raw.messages += 1;
         let content = take(&mut message, "content");
         let calls = take(&mut message, "toolCalls");
-        let calls = calls.as_array().cloned().unwrap_or_default();
+        let calls = calls.as_array().unwrap_or_default().to_vec();
         out.raw.tool_calls += calls.len() as u64;
         let role = text(&message, "role").unwrap_or_default().to_owned();
         match role.as_str() {

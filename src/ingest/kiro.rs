@@ -121,7 +121,7 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
     // The summary, and with it the request it answers for.
     let summary = match take(&mut value, "latest_summary") {
         Value::Array(pair) => pair.into_iter().next().and_then(|first| first.as_str().map(str::to_owned)),
-        Value::String(text) => Some(text),
+        Value::String(text) => Some(text.into()),
         _ => None,
     };
     if let Some(summary) = summary.filter(|summary| !summary.trim().is_empty()) {
@@ -237,17 +237,14 @@ fn came_back(assistant: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
 fn result(mut value: Value, id: &str, cancelled: bool) -> ToolResult {
     let call_id = take_text(&mut value, id);
     let failed = text(&value, "status").map(|status| status.eq_ignore_ascii_case("error"));
-    let content = match take(&mut value, "content") {
-        Value::Array(content) => content,
-        other => vec![other],
-    };
+    let content = take(&mut value, "content").into_blocks();
     let (mut texts, mut images, mut exit) = (Vec::new(), 0, None);
     for mut block in content {
         let kind = text(&block, "kind").unwrap_or_default().to_ascii_lowercase();
         let inner = ["Text", "Json", "data"].iter().map(|key| take(&mut block, key)).find(|it| !it.is_null());
         match inner {
             _ if kind == "image" => images += 1,
-            Some(Value::String(text)) => texts.push(text),
+            Some(Value::String(text)) => texts.push(text.into()),
             Some(mut json) => {
                 exit = exit.or_else(|| exit_of(&json));
                 texts.push(payload(&mut json));
@@ -319,10 +316,7 @@ fn read_lines(records: Vec<Record>, name: &str, out: &mut Sink) {
         if let Some(added) = text(&meta, "additional_context").filter(|text| !text.trim().is_empty()) {
             parts.push(build::injected(added));
         }
-        let blocks = match take(&mut data, "content") {
-            Value::Array(blocks) => blocks,
-            other => vec![other],
-        };
+        let blocks = take(&mut data, "content").into_blocks();
         for block in blocks {
             push_block(block, role, &mut parts, out);
         }
@@ -339,8 +333,8 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, out: &mut Sin
     let mut data = take(&mut block, "data");
     match (kind.as_str(), data) {
         ("text", Value::String(text)) if role == Role::Assistant => parts.push(build::said(text)),
-        ("text", Value::String(text)) => injected::push_user_text(text, false, parts),
-        ("thinking", Value::String(text)) => parts.push(Part::Thinking(text)),
+        ("text", Value::String(text)) => injected::push_user_text(text.into(), false, parts),
+        ("thinking", Value::String(text)) => parts.push(Part::Thinking(text.into())),
         ("thinking", mut data) => {
             parts.push(Part::Thinking(build::first_text(&mut data, &["text", "thinking"])));
         }

@@ -19,7 +19,7 @@ mod tests;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use memchr::{memchr, memmem};
+use memchr::{memchr, memchr_iter, memmem};
 use serde::de::DeserializeSeed;
 
 use super::detect::{self, Detected};
@@ -91,7 +91,7 @@ pub(crate) struct Record {
 
 /// The records of a file and what they seem to be.
 #[derive(Debug, Default)]
-pub(super) struct Parsed {
+pub(super) struct Parsed<'a> {
     pub(super) records: Vec<Record>,
     /// The bytes of each record.
     pub(super) sizes: Vec<u64>,
@@ -104,7 +104,9 @@ pub(super) struct Parsed {
     /// Lines of a text, that is a file in which next to none begins like JSON; else 0.
     pub(super) prose: usize,
     /// The whole file, where it is a log in the form of a text.
-    pub(super) text: String,
+    pub(super) text: Cow<'a, str>,
+    /// The bytes of a file that no format fits, where they are at hand: they tell why.
+    pub(super) unknown: Option<Cow<'a, [u8]>>,
 }
 
 /// So many lines of prose for each record make a file a text, whatever a line of it looks like.
@@ -122,19 +124,24 @@ const NULS: &str = "NUL bytes (left by a crash) removed";
 /// The remark on what [`mod@repair`] did.
 const REPAIRED: &str = "lone surrogate escapes and numbers like NaN replaced, raw control characters escaped";
 
-/// Reads all records.
-pub(super) fn parse(bytes: &[u8], out: &mut Sink) -> Parsed {
-    let text = unmarked(bytes);
+/// Reads all records. Bytes that are owned are gone when the records are there, so that they are not held beside what is made of
+/// these.
+pub(super) fn parse<'a>(bytes: Cow<'a, [u8]>, out: &mut Sink) -> Parsed<'a> {
+    let text = unmarked(&bytes);
     let marked = text.len() < bytes.len();
     if marked {
         note_mark(out);
     }
-    if is_utf16(bytes) {
-        return Parsed { bytes: Bytes::skipped(bytes.len()), ..Parsed::default() };
-    }
-    let mut parsed =
-        text_log(text, out).or_else(|| document::read(text, out)).unwrap_or_else(|| by_line(text, out));
-    parsed.bytes.between += if marked { 3 } else { 0 };
+    let mut parsed = if is_utf16(&bytes) {
+        Parsed { bytes: Bytes::skipped(bytes.len()), ..Parsed::default() }
+    } else if let Some(detected) = text_log(text) {
+        return as_text(bytes, detected, out);
+    } else {
+        let mut parsed = document::read(text, out).unwrap_or_else(|| by_line(text, out));
+        parsed.bytes.between += if marked { 3 } else { 0 };
+        parsed
+    };
+    parsed.unknown = parsed.detected.is_none().then_some(bytes);
     parsed
 }
 
@@ -145,7 +152,7 @@ pub fn is_utf16(bytes: &[u8]) -> bool {
     marked || matches!(bytes, [b'{' | b'[', 0, 1..=255, 0, ..] | [0, b'{' | b'[', 0, 1..=255, ..])
 }
 
-fn by_line(text: &[u8], out: &mut Sink) -> Parsed {
+fn by_line(text: &[u8], out: &mut Sink) -> Parsed<'static> {
     let mut lines = Lines::default();
     lines.block(text, out);
     lines.finish(out)
@@ -190,24 +197,47 @@ pub(super) fn is_whole(head: &[u8]) -> bool {
     }
 }
 
-/// A file that is a log in the form of a text.
-fn text_log(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
+/// Whether a file is a log in the form of a text.
+fn text_log(bytes: &[u8]) -> Option<Detected> {
     let first = bytes.iter().find(|byte| **byte != 0 && !byte.is_ascii_whitespace());
     if first.is_none_or(|first| b"{[".contains(first)) {
         return None;
     }
-    let text = without_nuls(bytes);
-    let nuls = bytes.len() - text.len();
-    let text = String::from_utf8_lossy(&text);
-    let detected = Some(detect::text_log(&text)?);
+    detect::text_log(&String::from_utf8_lossy(&without_nuls(bytes)))
+}
+
+/// A file that is one, without a copy where nothing is wrong with it.
+fn as_text<'a>(bytes: Cow<'a, [u8]>, detected: Detected, out: &mut Sink) -> Parsed<'a> {
+    let size = bytes.len();
+    let bytes = match bytes {
+        Cow::Borrowed(bytes) => Cow::Borrowed(unmarked(bytes)),
+        Cow::Owned(mut bytes) => {
+            bytes.drain(..size - unmarked(&bytes).len());
+            Cow::Owned(bytes)
+        }
+    };
+    let between = size - bytes.len();
+    let nuls = memchr_iter(0, &bytes).count();
+    let bytes = if nuls > 0 { Cow::Owned(without_nuls(&bytes).into_owned()) } else { bytes };
     if nuls > 0 {
         out.damage(0, "nul-bytes", NULS);
     }
-    if matches!(text, Cow::Owned(_)) {
+    let counts = Bytes { read: bytes.len() as u64, skipped: nuls as u64, between: between as u64 };
+    let (text, valid) = match bytes {
+        Cow::Borrowed(bytes) => {
+            let text = String::from_utf8_lossy(bytes);
+            let valid = matches!(text, Cow::Borrowed(_));
+            (text, valid)
+        }
+        Cow::Owned(bytes) => match String::from_utf8(bytes) {
+            Ok(text) => (Cow::Owned(text), true),
+            Err(error) => (String::from_utf8_lossy(error.as_bytes()).into_owned().into(), false),
+        },
+    };
+    if !valid {
         out.damage(0, INVALID.0, INVALID.1);
     }
-    let counts = Bytes { read: (bytes.len() - nuls) as u64, skipped: nuls as u64, between: 0 };
-    Some(Parsed { detected, text: text.into_owned(), bytes: counts, ..Parsed::default() })
+    Parsed { detected: Some(detected), text, bytes: counts, ..Parsed::default() }
 }
 
 /// The line reader: what it found so far, and the fields to keep.
@@ -311,7 +341,7 @@ impl Lines {
     }
 
     /// What the file is, now that its end is reached.
-    pub(super) fn finish(mut self, out: &mut Sink) -> Parsed {
+    pub(super) fn finish(mut self, out: &mut Sink) -> Parsed<'static> {
         self.tell_cut(true, out);
         // A conversation in Markdown may quote a record of a log.
         let records = usize::try_from(self.count).unwrap_or(usize::MAX);
@@ -324,7 +354,7 @@ impl Lines {
             bytes: self.bytes,
             detected,
             prose: if text { self.prose } else { 0 },
-            text: String::new(),
+            ..Parsed::default()
         }
     }
 

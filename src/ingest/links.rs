@@ -180,6 +180,7 @@ fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
             }
         }
         if !message.parts.is_empty() {
+            message.parts.shrink_to_fit();
             tidied.push(message);
         }
     }

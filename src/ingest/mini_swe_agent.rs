@@ -185,7 +185,7 @@ impl Reader {
         self.awaits = split.is_some();
         let call = split.map(|(said, command)| {
             if let Some(content) = message.get_mut("content") {
-                *content = Value::String(said);
+                *content = Value::from(said);
             }
             build::call("", "bash", json!({ "command": command }))
         });

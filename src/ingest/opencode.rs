@@ -99,10 +99,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 }
 
 fn told(mut message: Value, line: u32) -> Told {
-    let parts = match take(&mut message, "parts") {
-        Value::Array(parts) => parts,
-        _ => Vec::new(),
-    };
+    let parts = take(&mut message, "parts").into_list();
     Told { line, info: take(&mut message, "info"), parts }
 }
 

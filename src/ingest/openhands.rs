@@ -65,7 +65,7 @@ fn is_event(value: &Value) -> bool {
 
 /// Older rows keep action and observation in pairs.
 fn flat(entry: &Value) -> &[Value] {
-    entry.as_array().map_or(std::slice::from_ref(entry), Vec::as_slice)
+    entry.as_array().unwrap_or(std::slice::from_ref(entry))
 }
 
 /// True for a row of a data set: a whole conversation.

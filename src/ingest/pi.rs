@@ -256,7 +256,7 @@ impl Reader {
     /// Sets a summary aside, with the position of the first message that stayed where an entry of the log says one; or begins the conversation with it when it is the first thing.
     fn compaction(&mut self, mut value: Value, line: u32, first_kept: FirstKept, out: &mut Sink) {
         let (retained, odd) = match take(&mut value, "retainedTail") {
-            Value::Array(tail) => (Some(self.retained(tail, line)), None),
+            Value::Array(tail) => (Some(self.retained(tail.into_vec(), line)), None),
             Value::Null => (None, None),
             other => (None, Some(format!("retainedTail is {}, no list", brief(&other)))),
         };

@@ -159,10 +159,7 @@ fn compression(talk: &mut Talk, mut payload: Value, line: u32, out: &mut Sink) {
         return;
     }
     let (mut summary, mut kept, mut strange) = (None, Vec::new(), 0usize);
-    for mut content in match take(&mut payload, "compressedHistory") {
-        Value::Array(list) => list,
-        _ => Vec::new(),
-    } {
+    for mut content in take(&mut payload, "compressedHistory").into_list() {
         let user = text(&content, "role") != Some("model");
         let parts = gemini_parts::parts(take(&mut content, "parts"), user.then_some(false));
         let found = talk.draft.messages.iter().rposition(|message| {

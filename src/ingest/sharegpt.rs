@@ -90,7 +90,7 @@ fn called(draft: &mut Draft, said: Value, line: u32, out: &mut Sink) {
         other => other.clone(),
     };
     let list = match parsed {
-        Value::Array(list) => list,
+        Value::Array(list) => list.into_vec(),
         Value::Null => Vec::new(),
         one => vec![one],
     };

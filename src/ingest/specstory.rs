@@ -78,7 +78,9 @@ fn heading(line: &str) -> Option<Heading<'_>> {
 }
 
 fn read(text: &str, name: &str, out: &mut Sink) {
-    let lines: Vec<&str> = text.lines().collect();
+    // Histories are long and their lines short: no room for lines that do not come.
+    let mut lines: Vec<&str> = Vec::with_capacity(text.lines().count());
+    lines.extend(text.lines());
     let mut starts: Vec<usize> = vec![0];
     starts.extend((1..lines.len()).filter(|at| begins(lines.get(*at..).unwrap_or_default())));
     let ends = starts.iter().skip(1).copied().chain([lines.len()]);

@@ -23,7 +23,7 @@ use super::lines::{self, Lines};
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::value::{Seed, Value};
-use super::{Ingested, finished, ingest, read_records, stem};
+use super::{Ingested, finished, read_records, stem, whole};
 use crate::transcript::Transcript;
 
 /// Bytes read at once.
@@ -52,9 +52,7 @@ pub fn ingest_in_batches(
     let mut blocks = Blocks::new(open()?);
     blocks.fill_line()?;
     if lines::is_utf16(blocks.waiting()) || lines::is_whole(lines::unmarked(blocks.waiting())) {
-        let bytes = blocks.rest()?;
-        let mut read = ingest(&bytes, name);
-        drop(bytes);
+        let mut read = whole(blocks.rest()?.into(), name);
         std::mem::take(&mut read.sessions).into_iter().for_each(each);
         return Ok(read);
     }
@@ -107,7 +105,7 @@ impl Blocks {
         self.used += bytes;
     }
 
-    /// Reads on, into a larger buffer where nothing was given out.
+    /// Reads on, over what was given out.
     fn fill(&mut self) -> io::Result<()> {
         if self.used > 0 {
             self.buffer.copy_within(self.used..self.filled, 0);
@@ -115,7 +113,7 @@ impl Blocks {
             self.used = 0;
         }
         if self.filled == self.buffer.len() {
-            self.buffer.resize((self.buffer.len() * 2).max(BLOCK), 0);
+            self.buffer.resize(self.filled + BLOCK, 0);
         }
         loop {
             match self.input.read(self.buffer.get_mut(self.filled..).unwrap_or_default()) {
@@ -276,7 +274,7 @@ impl Reading<'_> {
     fn end(mut self, each: &mut dyn FnMut(Transcript)) -> Ingested {
         let count = self.lines.count;
         let batch = self.lines.finish(&mut self.sink);
-        let mut ingested = finished(self.sink, batch, None, self.label, count);
+        let mut ingested = finished(self.sink, batch, self.label, count);
         std::mem::take(&mut ingested.sessions).into_iter().for_each(each);
         ingested
     }

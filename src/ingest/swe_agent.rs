@@ -56,12 +56,9 @@ fn is_trajectory(value: &Value) -> bool {
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let names = Names::new(&records, is_trajectory, name, out);
     for Record { line, mut value } in records {
-        let steps = match take(&mut value, "trajectory") {
-            Value::Array(steps) => steps,
-            _ => Vec::new(),
-        };
+        let steps = take(&mut value, "trajectory").into_list();
         let history = match take(&mut value, "history") {
-            Value::Array(history) => history,
+            Value::Array(history) => history.into_vec(),
             _ => steps.iter().flat_map(of_step).collect(),
         };
         if history.is_empty() {
@@ -213,10 +210,7 @@ impl Reader {
         parts.extend(blocks::parts(thinking, Speaker::Other, Outcome::Unknown));
         let content = blocks::parts(take(&mut entry, "content"), Speaker::Other, Outcome::Unknown);
         let action = take_text(&mut entry, "action");
-        let calls = match take(&mut entry, "tool_calls") {
-            Value::Array(calls) => calls,
-            _ => Vec::new(),
-        };
+        let calls = take(&mut entry, "tool_calls").into_list();
         self.awaits = calls.is_empty() && !action.trim().is_empty();
         if self.awaits {
             let thought = take_text(&mut entry, "thought");

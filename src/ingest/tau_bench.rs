@@ -88,7 +88,7 @@ fn run(mut value: Value, model: Option<&str>, fallback: &str, place: &dyn Fn(usi
     for (index, mut message) in messages.into_iter().enumerate() {
         let line = place(index);
         let results = match take(&mut message, "tool_messages") {
-            Value::Array(several) => several,
+            Value::Array(several) => several.into_vec(),
             _ => vec![message],
         };
         for message in results {
@@ -159,7 +159,7 @@ fn displayed(shown: &str, id: String, line: u32, out: &mut Sink) {
     while let Some((role, text)) = said.next() {
         let calls = role == Role::Assistant && said.peek().is_some_and(|(next, _)| *next == Role::Tool);
         let mut parts = match role {
-            Role::Tool => vec![build::answer("", Value::String(text), &Value::Null)],
+            Role::Tool => vec![build::answer("", Value::from(text), &Value::Null)],
             _ if text == "None" => Vec::new(),
             _ => vec![build::said(text)],
         };

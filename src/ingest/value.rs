@@ -15,6 +15,7 @@ use rustc_hash::FxHashMap;
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Number;
+use smallvec::SmallVec;
 
 /// A value written down as JSON.
 macro_rules! json {
@@ -33,14 +34,15 @@ pub(crate) enum Value {
     Bool(bool),
     /// Whole numbers of up to 64 bits are exact.
     Number(Number),
-    String(String),
-    Array(Vec<Value>),
+    /// Short texts need no memory of their own.
+    String(CompactString),
+    Array(Box<[Value]>),
     Object(Map),
 }
 
 /// The fields of an object, in order, each name once.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub(crate) struct Map(Vec<(Key, Value)>);
+pub(crate) struct Map(Box<[(Key, Value)]>);
 
 /// More fields than this and equal names are found with a table.
 const FEW: usize = 16;
@@ -64,7 +66,7 @@ impl Map {
     /// The value of a field, put there where there is none.
     pub(crate) fn get_or_insert_with(&mut self, key: &str, value: impl FnOnce() -> Value) -> &mut Value {
         let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-            self.0.push((Key::new(key), value()));
+            self.push(Key::new(key), value());
             self.0.len() - 1
         });
         &mut self.0[at].1
@@ -103,7 +105,10 @@ impl Map {
     /// Takes a field out.
     pub(crate) fn remove(&mut self, key: &str) -> Option<Value> {
         let at = self.0.iter().position(|(name, _)| name == key)?;
-        Some(self.0.remove(at).1)
+        let mut fields = std::mem::take(&mut self.0).into_vec();
+        let (_, value) = fields.remove(at);
+        self.0 = fields.into();
+        Some(value)
     }
 
     /// Sets a field; what it held before.
@@ -112,9 +117,15 @@ impl Map {
         if let Some(place) = self.get_mut(&key) {
             Some(std::mem::replace(place, value))
         } else {
-            self.0.push((key, value));
+            self.push(key, value);
             None
         }
+    }
+
+    fn push(&mut self, key: Key, value: Value) {
+        let mut fields = std::mem::take(&mut self.0).into_vec();
+        fields.push((key, value));
+        self.0 = fields.into();
     }
 
     /// Makes every name occur once, with its last value at its first place; true when one came twice.
@@ -131,7 +142,7 @@ impl Map {
         }
         let mut places: FxHashMap<Key, usize> = FxHashMap::default();
         let mut settled: Vec<(Key, Value)> = Vec::with_capacity(before);
-        for (name, value) in std::mem::take(&mut self.0) {
+        for (name, value) in std::mem::take(&mut self.0).into_vec() {
             if let Some((_, place)) = places.get(&name).and_then(|at| settled.get_mut(*at)) {
                 *place = value;
             } else {
@@ -139,7 +150,7 @@ impl Map {
                 settled.push((name, value));
             }
         }
-        self.0 = settled;
+        self.0 = settled.into();
         self.0.len() < before
     }
 }
@@ -149,7 +160,7 @@ impl IntoIterator for Map {
     type IntoIter = std::vec::IntoIter<(Key, Value)>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_iter()
+        self.0.into_vec().into_iter()
     }
 }
 
@@ -231,7 +242,7 @@ impl Value {
     }
 
     /// The items, where this is a list.
-    pub(crate) fn as_array(&self) -> Option<&Vec<Self>> {
+    pub(crate) fn as_array(&self) -> Option<&[Self]> {
         match self {
             Self::Array(items) => Some(items),
             _ => None,
@@ -255,10 +266,26 @@ impl Value {
     }
 
     /// The items, to be changed, where this is a list.
-    pub(crate) fn as_array_mut(&mut self) -> Option<&mut Vec<Self>> {
+    pub(crate) fn as_array_mut(&mut self) -> Option<&mut [Self]> {
         match self {
             Self::Array(items) => Some(items),
             _ => None,
+        }
+    }
+
+    /// The items, where this is a list; else none.
+    pub(crate) fn into_list(self) -> Vec<Self> {
+        match self {
+            Self::Array(items) => items.into_vec(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// The items, where this is a list, else the value itself: content that may be one block.
+    pub(crate) fn into_blocks(self) -> Vec<Self> {
+        match self {
+            Self::Array(items) => items.into_vec(),
+            other => vec![other],
         }
     }
 
@@ -336,7 +363,7 @@ impl From<serde_json::Value> for Value {
             serde_json::Value::Null => Self::Null,
             serde_json::Value::Bool(value) => Self::Bool(value),
             serde_json::Value::Number(number) => Self::Number(number),
-            serde_json::Value::String(text) => Self::String(text),
+            serde_json::Value::String(text) => Self::String(text.into()),
             serde_json::Value::Array(items) => items.into_iter().map(Self::from).collect(),
             serde_json::Value::Object(map) => {
                 Self::Object(Map(map.into_iter().map(|(name, value)| (name.into(), value.into())).collect()))
@@ -351,7 +378,7 @@ impl From<Value> for serde_json::Value {
             Value::Null => Self::Null,
             Value::Bool(value) => Self::Bool(value),
             Value::Number(number) => Self::Number(number),
-            Value::String(text) => Self::String(text),
+            Value::String(text) => Self::String(text.into()),
             Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
             Value::Object(map) => {
                 Self::Object(map.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
@@ -362,19 +389,25 @@ impl From<Value> for serde_json::Value {
 
 impl From<String> for Value {
     fn from(text: String) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<CompactString> for Value {
+    fn from(text: CompactString) -> Self {
         Self::String(text)
     }
 }
 
 impl From<&str> for Value {
     fn from(text: &str) -> Self {
-        Self::String(text.to_owned())
+        Self::String(text.into())
     }
 }
 
 impl From<&[Self]> for Value {
     fn from(items: &[Self]) -> Self {
-        Self::Array(items.to_vec())
+        Self::Array(items.into())
     }
 }
 
@@ -386,7 +419,7 @@ impl From<f64> for Value {
 
 impl From<Cow<'_, str>> for Value {
     fn from(text: Cow<'_, str>) -> Self {
-        Self::String(text.into_owned())
+        Self::String(text.into())
     }
 }
 
@@ -410,6 +443,9 @@ impl FromIterator<Self> for Value {
 
 /// Whole numbers from this size on may be more than 64 bits hold: 2 to the power of 63.
 const EXACT: f64 = 9_223_372_036_854_775_808.0;
+
+/// So many items of a list or an object are gathered on the stack.
+const HERE: usize = 8;
 
 /// Builds a [`Value`] from what a parser reads.
 #[derive(Debug, Clone, Copy, Default)]
@@ -467,11 +503,11 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_str<E>(self, value: &str) -> Result<Value, E> {
-        Ok(Value::String(value.to_owned()))
+        Ok(Value::String(value.into()))
     }
 
     fn visit_string<E>(self, value: String) -> Result<Value, E> {
-        Ok(Value::String(value))
+        Ok(Value::String(value.into()))
     }
 
     fn visit_unit<E>(self) -> Result<Value, E> {
@@ -479,23 +515,24 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        let mut found = Vec::new();
+        let mut found: SmallVec<[Value; HERE]> = SmallVec::new();
         while let Some(item) = items.next_element_seed(self.inner())? {
             found.push(item);
         }
-        Ok(Value::Array(found))
+        Ok(Value::Array(found.into_boxed_slice()))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Value, A::Error> {
-        let mut found = Map(Vec::with_capacity(8));
+        let mut found: SmallVec<[(Key, Value); HERE]> = SmallVec::new();
         while let Some(name) = fields.next_key_seed(Name)? {
             if self.keep.is_some_and(|keep| name != self.time && !keep.contains(&&*name)) {
                 fields.next_value::<IgnoredAny>()?;
             } else {
                 let value = fields.next_value_seed(self.inner())?;
-                found.0.push((Key::new(&*name), value));
+                found.push((Key::new(&*name), value));
             }
         }
+        let mut found = Map(found.into_boxed_slice());
         if found.settle()
             && let Some(twice) = self.twice
         {
@@ -557,6 +594,11 @@ mod tests {
             r#"{"b": {"y": [], "x": {}}, "a": 2512292042121000001}"#,
             r#"{"b":{"y":[],"x":{}},"a":2512292042121000001}"#,
         );
+    }
+
+    #[test]
+    fn a_log_of_small_records_is_small() {
+        assert_eq!((size_of::<Value>(), size_of::<(Key, Value)>()), (24, 48));
     }
 
     #[test]

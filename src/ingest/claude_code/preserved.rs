@@ -59,7 +59,7 @@ fn part<'a>(metadata: &'a Value, key: &str) -> Result<Option<&'a Value>, String>
 fn id(segment: &Value, key: &str) -> Result<Option<String>, String> {
     match segment.get(key) {
         None | Some(Value::Null) => Ok(None),
-        Some(Value::String(id)) => Ok(Some(id.clone())),
+        Some(Value::String(id)) => Ok(Some(id.to_string())),
         Some(other) => Err(format!("{key} is {}, no id", brief(other))),
     }
 }

@@ -53,7 +53,7 @@ pub(super) fn result(mut payload: Value, survey: &mut Survey) -> ToolResult {
     if let Value::String(text) = &output
         && let Some((inner, exit_code)) = unwrap(text)
     {
-        output = Value::String(inner);
+        output = Value::from(inner);
         logged.exit_code = exit_code;
     }
     if output.is_object() {

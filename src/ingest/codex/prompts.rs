@@ -17,13 +17,13 @@ const EDITOR_OPENING: &str = "# Context from my IDE setup:";
 pub(super) fn user_parts(content: Value, meta: bool) -> Vec<Part> {
     let mut parts = Vec::new();
     match content {
-        Value::String(text) => push_prompt(text, meta, &mut parts),
+        Value::String(text) => push_prompt(text.into(), meta, &mut parts),
         Value::Array(list) => {
             for mut block in list {
                 if text(&block, "text").is_some() {
                     push_prompt(take_text(&mut block, "text"), meta, &mut parts);
                 } else if let Value::String(text) = block {
-                    push_prompt(text, meta, &mut parts);
+                    push_prompt(text.into(), meta, &mut parts);
                 } else {
                     parts.extend(blocks::parts(block, Speaker::User { meta }, Outcome::Unknown));
                 }

@@ -37,10 +37,7 @@ fn read(connection: &Connection, _: &str, out: &mut Sink) -> rusqlite::Result<()
             continue;
         };
         // Older versions hold the bubbles in the conversation.
-        let mut bubbles = match take(&mut conversation, "conversation") {
-            Value::Array(bubbles) => bubbles,
-            _ => Vec::new(),
-        };
+        let mut bubbles = take(&mut conversation, "conversation").into_list();
         let headers = items(&conversation, "fullConversationHeadersOnly");
         if bubbles.is_empty() && !headers.is_empty() {
             let prefix = format!("bubbleId:{id}:");

@@ -21,7 +21,7 @@ const BANNER: usize = 20;
 const BETWEEN: [char; 6] = [' ', ',', '\t', '\r', '\n', '\u{feff}'];
 
 /// A file of documents: the elements of an array, or the documents themselves, as records. `None` where it is something else.
-pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed> {
+pub(super) fn read(bytes: &[u8], out: &mut Sink) -> Option<Parsed<'static>> {
     let start = begin(bytes)?;
     let (lead, body) = bytes.split_at_checked(start)?;
     let size = body.len();

@@ -43,10 +43,7 @@ impl Calls {
         let (messages, mut response) = (take(&mut value, messages), take(&mut value, response));
         let mut draft = Draft::new("");
         let raw = out.raw;
-        let mut said = match messages {
-            Value::Array(list) => list,
-            _ => Vec::new(),
-        };
+        let mut said = messages.into_list();
         let sent = said.len();
         said.extend(response.pointer_mut("/choices/0/message").map(Value::take));
         for (index, message) in said.into_iter().enumerate() {

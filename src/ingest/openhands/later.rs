@@ -142,7 +142,7 @@ fn observation(reader: &mut Reader, mut event: Value, kind: &str, line: u32) {
         if let Some(fields) = observation.as_object_mut() {
             fields.remove("kind");
         }
-        content = Value::String(observation.to_string());
+        content = Value::from(observation.to_string());
     }
     let mut answer = build::answer(call_id, content, &observation);
     if let Part::Result(result) = &mut answer

@@ -83,7 +83,7 @@ fn list(value: &Value) -> Vec<Value> {
         other => other.clone(),
     };
     match parsed {
-        Value::Array(list) => list,
+        Value::Array(list) => list.into_vec(),
         Value::Null => Vec::new(),
         one => vec![one],
     }
@@ -138,7 +138,7 @@ fn push_part(mut part: Value, role: Role, parts: &mut Vec<Part>) {
         }
         _ => {
             if let Some(fields) = part.as_object_mut() {
-                fields.insert("type".to_owned(), Value::String(kind));
+                fields.insert("type".to_owned(), Value::from(kind));
             }
             parts.extend(blocks::parts(part, speaker(role), Outcome::Unknown));
         }

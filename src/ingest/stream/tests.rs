@@ -6,6 +6,7 @@ use proptest::prelude::*;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::ingest::ingest;
 use crate::transcript::Transcript;
 
 /// Gives its bytes in pieces of this size.
