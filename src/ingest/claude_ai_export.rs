@@ -120,11 +120,7 @@ fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Sink) {
         }
     }
     if !said {
-        parts.extend(blocks::parts(
-            Value::from(take_text(&mut message, "text")),
-            speaker,
-            Outcome::Unknown,
-        ));
+        parts.extend(blocks::parts(Value::from(take_text(&mut message, "text")), speaker, Outcome::Unknown));
     }
     push(role, &mut parts);
 }

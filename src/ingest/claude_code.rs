@@ -215,7 +215,9 @@ impl Fields {
                 ("parentUuid", value) => fields.parent = Some(value),
                 ("logicalParentUuid", value) => fields.logical_parent = Some(value),
                 ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text.into(),
-                ("session_id", Value::String(text)) if fields.session.is_empty() => fields.session = text.into(),
+                ("session_id", Value::String(text)) if fields.session.is_empty() => {
+                    fields.session = text.into()
+                }
                 ("agentId", Value::String(text)) => fields.agent = Some(text.into()),
                 ("parent_tool_use_id", Value::String(text)) => {
                     fields.sidechain = true;

@@ -340,6 +340,12 @@ impl Lines {
         }
     }
 
+    /// Reads an element of an array.
+    pub(super) fn element(&mut self, element: &[u8], out: &mut Sink) {
+        self.number = self.number.saturating_add(1);
+        self.line(element, out);
+    }
+
     /// What the file is, now that its end is reached.
     pub(super) fn finish(mut self, out: &mut Sink) -> Parsed<'static> {
         self.tell_cut(true, out);

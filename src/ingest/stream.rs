@@ -2,12 +2,14 @@
 //!
 //! When enough records have piled up, those of complete sessions are read and dropped. What is complete a shape tells
 //! ([`Split`]): a header begins the next session, each record is one, or records are tied together by ids. In the last case the log
-//! is looked through once before, to know which record is the last of each session. Texts, documents, and logs that are one session
-//! or whose sessions only all of their records tell apart (request bodies, spans) are held whole.
+//! is looked through once before, to know which record is the last of each session. The elements of an array are records like
+//! lines are ([`array`]). Texts, other documents, and logs that are one session or whose sessions only all of their records tell
+//! apart (request bodies, spans) are held whole.
 //!
 //! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
 //! which sessions end.
 
+mod array;
 #[cfg(test)]
 mod tests;
 
@@ -32,6 +34,9 @@ const BLOCK: usize = 1 << 20;
 /// Bytes of records that pile up before those of complete sessions are read.
 pub(super) const BATCH: u64 = 4 << 20;
 
+/// Fewer records than this do not tell what a log is, save they are very large.
+const LEAST: usize = 16;
+
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
 /// the answer holds none. Memory is bounded by the largest session, where sessions can be told apart while reading.
 pub fn ingest_stream(
@@ -51,7 +56,8 @@ pub fn ingest_in_batches(
 ) -> io::Result<Ingested> {
     let mut blocks = Blocks::new(open()?);
     blocks.fill_line()?;
-    if lines::is_utf16(blocks.waiting()) || lines::is_whole(lines::unmarked(blocks.waiting())) {
+    let array = array::may_be(blocks.waiting()) && array::is_sound(open()?)?;
+    if lines::is_utf16(blocks.waiting()) || !array && lines::is_whole(lines::unmarked(blocks.waiting())) {
         let mut read = whole(blocks.rest()?.into(), name);
         std::mem::take(&mut read.sessions).into_iter().for_each(each);
         return Ok(read);
@@ -62,24 +68,53 @@ pub fn ingest_in_batches(
         name: stem(name),
         label: name,
         batch,
+        array,
         scanned: 0,
         header: None,
         groups: None,
         full: batch,
     };
-    let marked = lines::unmarked(blocks.waiting()).len() < blocks.waiting().len();
-    if marked {
+    if blocks.unmark()? {
         lines::note_mark(&mut reading.sink);
         reading.lines.bytes.between += 3;
-        blocks.skip(3);
     }
-    while let Some(block) = blocks.next()? {
-        reading.lines.block(block, &mut reading.sink);
+    let mut units = Units::new(blocks, array);
+    while units.read(&mut reading.lines, &mut reading.sink)? {
         if reading.lines.held() >= reading.full {
             reading.hand_over(open, each)?;
         }
     }
     Ok(reading.end(each))
+}
+
+/// A log as lines, or as the elements of an array.
+enum Units {
+    Lines(Blocks),
+    Elements(array::Elements),
+}
+
+impl Units {
+    fn new(blocks: Blocks, array: bool) -> Self {
+        if array { Self::Elements(array::Elements::new(blocks)) } else { Self::Lines(blocks) }
+    }
+
+    /// Reads some records; false at the end.
+    fn read(&mut self, lines: &mut Lines, out: &mut Sink) -> io::Result<bool> {
+        match self {
+            Self::Lines(blocks) => {
+                let Some(block) = blocks.next()? else { return Ok(false) };
+                lines.block(block, out);
+            }
+            Self::Elements(elements) => {
+                let Some(element) = elements.next()? else {
+                    lines.bytes.between += elements.between();
+                    return Ok(false);
+                };
+                lines.element(element, out);
+            }
+        }
+        Ok(true)
+    }
 }
 
 /// The blocks of a log, each of whole lines.
@@ -105,6 +140,16 @@ impl Blocks {
         self.used += bytes;
     }
 
+    /// Skips a byte order mark at the beginning; true where there was one.
+    fn unmark(&mut self) -> io::Result<bool> {
+        while !self.ended && self.waiting().len() < 3 {
+            self.fill()?;
+        }
+        let mark = self.waiting().len() - lines::unmarked(self.waiting()).len();
+        self.skip(mark);
+        Ok(mark > 0)
+    }
+
     /// Reads on, over what was given out.
     fn fill(&mut self) -> io::Result<()> {
         if self.used > 0 {
@@ -126,9 +171,10 @@ impl Blocks {
         }
     }
 
-    /// Reads until the first line that is not blank is there.
+    /// Reads until the first line that is not blank is there, or it is known that there are no lines.
     fn fill_line(&mut self) -> io::Result<()> {
-        while !self.ended && memchr::memchr(b'\n', self.waiting().trim_ascii_start()).is_none() {
+        let lacks = |bytes: &[u8]| memchr::memchr(b'\n', bytes.trim_ascii_start()).is_none();
+        while !self.ended && lacks(self.waiting()) && !array::may_be(self.waiting()) {
             self.fill()?;
         }
         Ok(())
@@ -176,6 +222,8 @@ struct Reading<'a> {
     /// Path or label of the log.
     label: &'a str,
     batch: u64,
+    /// Its records are the elements of an array.
+    array: bool,
     /// Records that were looked at for headers.
     scanned: usize,
     /// Id that the newest header gives.
@@ -193,6 +241,13 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
+        if self.lines.detected().is_none()
+            && self.lines.records.len() < LEAST
+            && self.full < self.batch * LEAST as u64
+        {
+            self.full = self.lines.held() + self.batch;
+            return Ok(());
+        }
         let Some(Detected { by: By::Records(shape), .. }) = self.lines.settle() else {
             // So many records and none that any format knows: one of them tells why.
             self.lines.take(|at, _| at > 0);
@@ -230,7 +285,7 @@ impl Reading<'_> {
                 }
                 if wanted.contains(&true) {
                     if let Some(refers) = refers.filter(|_| !self.sink.is_in_batches()) {
-                        for_each_line(open()?, |line| {
+                        for_each_unit(open()?, self.array, |line| {
                             let records = records_of(line, shape.fields);
                             self.sink.refer(records.iter().flat_map(refers));
                         })?;
@@ -240,7 +295,7 @@ impl Reading<'_> {
             }
             Split::Tied(fields, naming) => {
                 if self.groups.is_none() {
-                    self.groups = Some(Groups::of(open()?, fields, naming)?);
+                    self.groups = Some(Groups::of(open()?, self.array, fields, naming)?);
                 }
                 let line = self.lines.number();
                 let groups = self.groups.take();
@@ -290,13 +345,18 @@ struct Groups {
 }
 
 impl Groups {
-    fn of(input: Box<dyn Read>, fields: &'static [&'static str], naming: usize) -> io::Result<Self> {
+    fn of(
+        input: Box<dyn Read>,
+        array: bool,
+        fields: &'static [&'static str],
+        naming: usize,
+    ) -> io::Result<Self> {
         let mut groups = Self { of: vec![0], last: FxHashMap::default() };
         let mut known: FxHashMap<u64, u32> = FxHashMap::default();
         let (mut before, mut begun) = (0, false);
         // Of fields inside others those have to be read, too.
         let keep = Some(fields).filter(|fields| !fields.iter().any(|field| field.starts_with('/')));
-        for_each_line(input, |line| {
+        for_each_unit(input, array, |line| {
             let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
             groups.of.push(at);
             let mut tied = false;
@@ -353,9 +413,16 @@ impl Groups {
     }
 }
 
-/// Gives every line of a log, without its end.
-fn for_each_line(input: Box<dyn Read>, mut each: impl FnMut(&[u8])) -> io::Result<()> {
+/// Gives every line of a log, without its end, or every element of an array.
+fn for_each_unit(input: Box<dyn Read>, array: bool, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut blocks = Blocks::new(input);
+    if array {
+        let mut elements = array::Elements::new(blocks);
+        while let Some(element) = elements.next()? {
+            each(element);
+        }
+        return Ok(());
+    }
     while let Some(block) = blocks.next()? {
         block.strip_suffix(b"\n").unwrap_or(block).split(|byte| *byte == b'\n').for_each(&mut each);
     }

@@ -116,7 +116,9 @@ impl Tree {
         out: &mut Sink,
     ) -> Result<usize, String> {
         let (named, at) = match (compaction.get("firstKeptEntryId"), compaction.get("firstKeptEntryIndex")) {
-            (Some(Value::String(id)), _) => (format!("firstKeptEntryId {id:?}"), self.by_id.get(id.as_str()).copied()),
+            (Some(Value::String(id)), _) => {
+                (format!("firstKeptEntryId {id:?}"), self.by_id.get(id.as_str()).copied())
+            }
             (None | Some(Value::Null), Some(index)) if index.as_u64().is_some() => {
                 let at =
                     index.as_u64().map(|position| self.entries.partition_point(|it| it.ordinal < position));

@@ -30,8 +30,22 @@ impl Read for Counted {
     }
 }
 
-/// Reads a log at once and in small batches: sessions, remarks and counts are the same. Also: how many records piled up.
+/// Reads a log of lines, and the array of its records, at once and in small batches: sessions, remarks and counts are the same.
 fn check(log: &[u8], batch: u64) -> Vec<Transcript> {
+    let records: Result<Vec<Value>, _> = log
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(serde_json::from_slice)
+        .collect();
+    if let Ok(records) = records {
+        check_form(&serde_json::to_vec(&records).unwrap(), batch);
+        check_form(&serde_json::to_vec_pretty(&records).unwrap(), batch);
+    }
+    check_form(log, batch)
+}
+
+/// The same of a log in one form.
+fn check_form(log: &[u8], batch: u64) -> Vec<Transcript> {
     let mut at_once = ingest(log, "dir/log.jsonl");
     let mut sessions = Vec::new();
     let mut open = || -> io::Result<Box<dyn Read>> { Ok(Box::new(Dripping(Cursor::new(log.to_vec()), 700))) };
@@ -99,6 +113,74 @@ fn sessions_come_as_they_end() {
     assert_eq!(check(lines(claude("alone", 30)).as_bytes(), 300).len(), 1);
     assert_eq!(check(b"", 300).len(), 0);
     assert_eq!(check(b"{\"odd\": 1}\n{\"odd\": 2}\n{\"odd\": 3}\n", 10).len(), 0);
+}
+
+/// An array is read element by element where all of it is sound, and as a whole where anything is not.
+#[test]
+fn arrays_of_any_kind_are_read_as_they_are_at_once() {
+    let one = |at: usize| conversation(&format!("c{at}"), 3).to_string();
+    let list = |between: &str| (0..40).map(one).collect::<Vec<_>>().join(between);
+    let sound = ["[@]", "  [\n @ \n]\n\n", "\u{feff}[@]", "\u{feff} \n[ @ ]"];
+    for text in sound {
+        let log = text.replace('@', &list(" ,\n"));
+        let read = Rc::new(Cell::new(0));
+        let mut open = || -> io::Result<Box<dyn Read>> {
+            let log = Dripping(Cursor::new(log.clone().into_bytes()), 50);
+            // Opened again it is looked through.
+            let count = if read.get() == 0 { read.clone() } else { Rc::default() };
+            Ok(Box::new(Counted(log, count)))
+        };
+        let mut early = 0;
+        let mut each = |_| early += u32::from(read.get() < log.len() - 300);
+        ingest_in_batches(&mut open, "log.json", &mut each, 10).unwrap();
+        assert!(early > 4, "{text:?}: {early}");
+        check_form(log.as_bytes(), 10);
+    }
+    let odd = [
+        "[@",
+        "[@,]",
+        "[@]]",
+        "[@] x",
+        "[@][@]",
+        "[@]\n{}",
+        "[@,7]",
+        "[null,@]",
+        "[@,{]",
+        "[@,{]}]",
+        "[[@]]",
+        "[,@]",
+        "[@,{\"a]",
+        "[@ @]",
+        "[]",
+        "[",
+        "[@,\0{}]",
+        "\0[@]",
+        "[@,{\"a\":\"\u{1}\"}]",
+        "[@,{\"a\":\"\\",
+        "x\n[@]",
+    ];
+    for text in odd {
+        check_form(text.replace('@', &list(",")).as_bytes(), 10);
+    }
+    let mut invalid = format!("[{}]", list(",")).into_bytes();
+    let at = invalid.len() - 6;
+    invalid[at] = 0xff;
+    check_form(&invalid, 10);
+}
+
+/// What a log is does not hang on a first record that is larger than what is read at once.
+#[test]
+fn a_large_first_record_decides_nothing() {
+    for first in [json!({"type": "odd"}), json!({"role": "user", "content": ""})] {
+        let mut first = first;
+        first["content"] = json!("x".repeat(5000));
+        let mut records = claude("a", 3);
+        records.insert(0, first);
+        let log = lines(records);
+        for batch in [400, 1000] {
+            assert_eq!(check(log.as_bytes(), batch).len(), 1);
+        }
+    }
 }
 
 #[test]
