@@ -216,7 +216,7 @@ impl Fields {
                 ("logicalParentUuid", value) => fields.logical_parent = Some(value),
                 ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text.into(),
                 ("session_id", Value::String(text)) if fields.session.is_empty() => {
-                    fields.session = text.into()
+                    fields.session = text.into();
                 }
                 ("agentId", Value::String(text)) => fields.agent = Some(text.into()),
                 ("parent_tool_use_id", Value::String(text)) => {

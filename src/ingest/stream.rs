@@ -34,8 +34,8 @@ const BLOCK: usize = 1 << 20;
 /// Bytes of records that pile up before those of complete sessions are read.
 pub(super) const BATCH: u64 = 4 << 20;
 
-/// Fewer records than this do not tell what a log is, save they are very large.
-const LEAST: usize = 16;
+/// Fewer records than this do not tell what a log is, however large they are.
+const LEAST: usize = 4;
 
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
 /// the answer holds none. Memory is bounded by the largest session, where sessions can be told apart while reading.
@@ -241,10 +241,7 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
-        if self.lines.detected().is_none()
-            && self.lines.records.len() < LEAST
-            && self.full < self.batch * LEAST as u64
-        {
+        if self.lines.detected().is_none() && self.lines.records.len() < LEAST {
             self.full = self.lines.held() + self.batch;
             return Ok(());
         }

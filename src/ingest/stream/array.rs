@@ -25,7 +25,7 @@ enum Next {
 pub(super) struct Elements {
     blocks: Blocks,
     opened: bool,
-    elements: u64,
+    count: u64,
     /// Bytes between the elements.
     between: u64,
 }
@@ -33,7 +33,7 @@ pub(super) struct Elements {
 impl Elements {
     /// `blocks` at their beginning.
     pub(super) fn new(blocks: Blocks) -> Self {
-        Self { blocks, opened: false, elements: 0, between: 0 }
+        Self { blocks, opened: false, count: 0, between: 0 }
     }
 
     /// Bytes so far that are in no element.
@@ -65,15 +65,15 @@ impl Elements {
         }
         let mut first = self.solid()?;
         match first {
-            Some(b']') if self.elements > 0 => {
+            Some(b']') if self.count > 0 => {
                 self.skip(1);
                 return Ok(if self.solid()?.is_none() { Next::End } else { Next::Odd });
             }
-            Some(b',') if self.elements > 0 => {
+            Some(b',') if self.count > 0 => {
                 self.skip(1);
                 first = self.solid()?;
             }
-            _ if self.elements > 0 => return Ok(Next::Odd),
+            _ if self.count > 0 => return Ok(Next::Odd),
             _ => {}
         }
         if first != Some(b'{') {
@@ -91,7 +91,7 @@ impl Elements {
         };
         let start = self.blocks.used;
         self.blocks.skip(length);
-        self.elements += 1;
+        self.count += 1;
         Ok(Next::Element(start..start + length))
     }
 

@@ -177,7 +177,7 @@ fn a_large_first_record_decides_nothing() {
         let mut records = claude("a", 3);
         records.insert(0, first);
         let log = lines(records);
-        for batch in [400, 1000] {
+        for batch in [100, 1000] {
             assert_eq!(check(log.as_bytes(), batch).len(), 1);
         }
     }
