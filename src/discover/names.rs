@@ -6,6 +6,7 @@
 //! | `.aider.chat.history.md` | always |
 //! | `.md`, `.markdown`, `.yaml`, `.yml` | where the first bytes look like a chat of SpecStory, aider or sven |
 //! | `.db`, `.vscdb`, `.sqlite`, `.sqlite3` | where the first bytes are those of a database |
+//! | `.log`, `.txt`, `.out` | where the first bytes hold a record with which the log of an agent begins: what was sent there by `>` |
 //! | `.eval` | always |
 //! | `.zip` | where the archive holds any of these |
 //!
@@ -17,8 +18,8 @@ use std::io::Read;
 use std::path::Path;
 
 /// What is taken, in words.
-pub(super) const TAKEN: &str =
-    ".jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases, .eval, .zip with these";
+pub(super) const TAKEN: &str = ".jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, streams of agents in .log, \
+     .txt and .out, databases, .eval, .zip with these";
 
 /// Endings that logs have.
 const ENDINGS: [&str; 4] = [".jsonl", ".json", ".ndjson", ".traj"];
@@ -57,6 +58,16 @@ const LIKELY: &[(&[&str], &[&[&str]])] = &[
         ],
     ),
     (&[".yaml", ".yml"], &[&["\nturns:", "- role: "]]),
+    (
+        &[".log", ".txt", ".out"],
+        &[
+            &["{\"type\":\"system\",\"subtype\":\"init\","],
+            &["{\"type\":\"thread.started\","],
+            &["\"type\":\"session_meta\"", "\"payload\":{"],
+            &["{\"type\":\"session\",\"version\":"],
+            &["\"parentUuid\":", "\"sessionId\":\""],
+        ],
+    ),
     (&[".db", ".vscdb", ".sqlite", ".sqlite3"], &[&["SQLite format 3\0"]]),
 ];
 

@@ -102,7 +102,7 @@ fn what_cannot_be_used_is_a_problem() {
             ("gone.jsonl", "no such file or directory; check the path"),
             (
                 "d",
-                "no log in this directory (looked for .jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, databases, .eval, .zip with these); name a directory of logs, or the files",
+                "no log in this directory (looked for .jsonl, .json, .ndjson, .traj, these packed, chats in .md and .yaml, streams of agents in .log, .txt and .out, databases, .eval, .zip with these); name a directory of logs, or the files",
             ),
         ],
     );
@@ -353,6 +353,9 @@ fn names_and_first_bytes_tell_logs() {
         ("e/store.db", b"SQLite format 3\0..."),
         ("e/other.db", b"something"),
         ("f.jsonl/inside.jsonl", b"{}"),
+        ("g/claude.log", b"starting\n{\"type\":\"system\",\"subtype\":\"init\",\"cwd\":\"/w\"}\n"),
+        ("g/codex.txt", b"{\"type\":\"thread.started\",\"thread_id\":\"t\"}\n"),
+        ("g/server.log", b"{\"type\":\"request\",\"level\":\"info\"}\n"),
         ("node_modules/p/package.json", b"{}"),
     ]);
     let found = discover(&[root.path().to_owned()]);
@@ -366,6 +369,8 @@ fn names_and_first_bytes_tell_logs() {
         "d/chat.yaml",
         "e/store.db",
         "f.jsonl/inside.jsonl",
+        "g/claude.log",
+        "g/codex.txt",
         "node_modules/p/package.json",
     ];
     assert_eq!(labels(root.path(), &found), expected);

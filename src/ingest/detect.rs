@@ -42,6 +42,8 @@ pub(super) struct Sniffer {
     chat_line: Option<u32>,
     /// Plain messages so far.
     chats: u64,
+    /// Which kind of chat they are, and what shows it.
+    kind: Option<(Format, String)>,
     /// What records say that came after plain messages which do not belong to such logs, and how many of them there are.
     strayed: Option<(Detected, u64)>,
     /// No format fits, and none is looked for any more.
@@ -53,6 +55,10 @@ impl Sniffer {
     pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
         if self.found.is_some() || self.hopeless {
             return None;
+        }
+        if self.kind.is_none() {
+            let kind = chat_kind(&record.value);
+            self.kind = kind.map(|(format, why)| (format, format!("line {} has {why}", record.line)));
         }
         if let Some((shape, why)) = shapes::recognise(&record.value) {
             let evidence = format!("line {} {why}", record.line);
@@ -77,34 +83,29 @@ impl Sniffer {
         self.found.as_ref()
     }
 
-    /// Decides by these records, should nothing be decided yet.
-    pub(super) fn settle(&mut self, records: &[Record]) {
+    /// Decides by all records it has looked at, which are those of the whole log.
+    pub(super) fn settle(&mut self) {
         if self.found.is_none() {
-            self.found = self.decide(records);
+            self.found = self.decide();
             self.hopeless = self.found.is_none();
         }
     }
 
     /// The answer, when all records are known.
-    pub(super) fn finish(mut self, records: &[Record]) -> Option<Detected> {
-        if self.found.is_some() || self.hopeless { self.found } else { self.decide(records) }
+    pub(super) fn finish(mut self) -> Option<Detected> {
+        self.settle();
+        self.found
     }
 
     /// What plain messages are, by all that is known.
-    fn decide(&mut self, records: &[Record]) -> Option<Detected> {
+    fn decide(&mut self) -> Option<Detected> {
         if let Some((found, _)) = self.strayed.take_if(|(_, count)| *count > self.chats) {
             return Some(found);
         }
         let line = self.chat_line?;
-        let mut evidence = format!("line {line} has role and content, no field of another format");
-        let mut format = Format::OpenaiChat;
-        for record in records {
-            if let Some((found, why)) = chat_kind(&record.value) {
-                format = found;
-                evidence = format!("line {} has {why}", record.line);
-                break;
-            }
-        }
+        let (format, evidence) = self.kind.take().unwrap_or_else(|| {
+            (Format::OpenaiChat, format!("line {line} has role and content, no field of another format"))
+        });
         Some(Detected { format, by: By::Records(&chat::SHAPE), evidence })
     }
 }

@@ -289,10 +289,14 @@ impl Lines {
         self.number
     }
 
-    /// What the records are, decided for good by those at hand.
-    pub(super) fn settle(&mut self) -> Option<&Detected> {
-        self.sniffer.settle(&self.records);
-        self.detected()
+    /// What the records are, decided for good by one who has looked at all of them.
+    pub(super) fn settle(&mut self, mut sniffer: detect::Sniffer) {
+        sniffer.settle();
+        self.keep = sniffer.found().and_then(|found| match found.by {
+            detect::By::Records(shape) => shape.fields,
+            detect::By::Text(_) => None,
+        });
+        self.sniffer = sniffer;
     }
 
     /// Takes out the records, given by position and line, that are wanted.
@@ -332,7 +336,9 @@ impl Lines {
                 out.damage(self.number, "nul-bytes", NULS);
                 self.bytes.skipped += (trimmed.len() - core.len()) as u64;
             }
-            if !core.is_empty() {
+            if [b"[".as_slice(), b"]"].contains(&core) {
+                self.bytes.between += 1;
+            } else if !core.is_empty() {
                 self.tell_cut(false, out);
                 self.line(core, out);
             }
@@ -352,7 +358,7 @@ impl Lines {
         // A conversation in Markdown may quote a record of a log.
         let records = usize::try_from(self.count).unwrap_or(usize::MAX);
         let text = LEAST_PROSE.max(PROSE.saturating_mul(records)) <= self.prose;
-        let detected = self.sniffer.finish(&self.records).filter(|_| !text);
+        let detected = self.sniffer.finish().filter(|_| !text);
         Parsed {
             records: self.records,
             sizes: self.sizes,
@@ -497,7 +503,9 @@ impl Lines {
 
     /// Glued records and records behind torn ones.
     fn pieces(&mut self, text: &str, error: &str, out: &mut Sink) {
-        let mut rest = text;
+        // Of a damaged array with a line for each element the first line opens it, and the last one ends it.
+        let mut rest =
+            text.strip_prefix('[').map(str::trim_start).filter(|it| it.starts_with('{')).unwrap_or(text);
         let mut found = 0u32;
         let mut tries = RECOVERIES;
         loop {
@@ -513,6 +521,7 @@ impl Lines {
                 found += 1;
                 self.push(value, used);
                 rest = rest.get(used..).unwrap_or_default().trim_start_matches([' ', ',', '\t']);
+                rest = if rest == "]" { "" } else { rest };
             }
             if rest.is_empty() {
                 if found > 1 {

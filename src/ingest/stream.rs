@@ -20,8 +20,8 @@ use memchr::memrchr;
 use rustc_hash::{FxHashMap, FxHasher};
 use serde::de::DeserializeSeed;
 
-use super::detect::{By, Detected};
-use super::lines::{self, Lines};
+use super::detect::{By, Detected, Sniffer};
+use super::lines::{self, Lines, Record};
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::value::{Seed, Value};
@@ -33,9 +33,6 @@ const BLOCK: usize = 1 << 20;
 
 /// Bytes of records that pile up before those of complete sessions are read.
 pub(super) const BATCH: u64 = 4 << 20;
-
-/// Fewer records than this do not tell what a log is, however large they are.
-const LEAST: usize = 4;
 
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
 /// the answer holds none. Memory is bounded by the largest session, where sessions can be told apart while reading.
@@ -241,11 +238,10 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
-        if self.lines.detected().is_none() && self.lines.records.len() < LEAST {
-            self.full = self.lines.held() + self.batch;
-            return Ok(());
+        if self.lines.detected().is_none() {
+            self.lines.settle(survey(open()?, self.array)?);
         }
-        let Some(Detected { by: By::Records(shape), .. }) = self.lines.settle() else {
+        let Some(Detected { by: By::Records(shape), .. }) = self.lines.detected() else {
             // So many records and none that any format knows: one of them tells why.
             self.lines.take(|at, _| at > 0);
             self.full = self.lines.held() + self.batch;
@@ -332,6 +328,21 @@ impl Reading<'_> {
     }
 }
 
+/// Looks at all records of a log of which the first ones do not tell what it is.
+fn survey(input: Box<dyn Read>, array: bool) -> io::Result<Sniffer> {
+    let mut sniffer = Sniffer::default();
+    let mut line = 0;
+    for_each_unit(input, array, |unit| {
+        line += 1;
+        if sniffer.found().is_none() {
+            for value in records_of(unit, None) {
+                sniffer.look(&Record { line, value });
+            }
+        }
+    })?;
+    Ok(sniffer)
+}
+
 /// Records that belong together because the same id stands in them, by the lines of the log.
 #[derive(Debug, Default)]
 struct Groups {
@@ -413,6 +424,7 @@ impl Groups {
 /// Gives every line of a log, without its end, or every element of an array.
 fn for_each_unit(input: Box<dyn Read>, array: bool, mut each: impl FnMut(&[u8])) -> io::Result<()> {
     let mut blocks = Blocks::new(input);
+    blocks.unmark()?;
     if array {
         let mut elements = array::Elements::new(blocks);
         while let Some(element) = elements.next()? {

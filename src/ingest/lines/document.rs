@@ -93,6 +93,9 @@ fn opens(text: &[u8]) -> bool {
 /// True when a damaged file holds more as a list of lines than as documents: the first line alone may be torn, and of a document
 /// any line may look like a record.
 fn reads_more_by_line(bytes: &[u8], text: &str) -> bool {
+    if text.starts_with('[') && !text.contains('\n') {
+        return false;
+    }
     let parsed = by_line(bytes, &mut Sink::default());
     let list = |value: &Value| value.as_array().is_some_and(|items| items.iter().any(Value::is_object));
     let records = parsed.records.iter().zip(&parsed.sizes);
@@ -101,6 +104,10 @@ fn reads_more_by_line(bytes: &[u8], text: &str) -> bool {
     if by_line == 0 {
         return false;
     }
+    // Of elements with a line each the commas and brackets were read, too.
+    let commas = text.lines().filter(|line| line.trim_end().ends_with(',')).count();
+    let brackets = usize::from(text.starts_with('[')) + usize::from(text.ends_with(']'));
+    let by_line = by_line.saturating_sub((commas + brackets) as u64);
     let mut lines = Lines::default();
     let lost = recovered(text, &mut lines, &mut Sink::default());
     // Where both read the same, one line is a line.

@@ -183,6 +183,34 @@ fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
     check([whole, torn].concat(), &[(1, "[{}]"), (2, r#"[{"a":1},{}]"#)], &["13:bad-document"]);
 }
 
+/// Of an array with a line for each element damage costs the element that it hits, wherever it is.
+#[test]
+fn a_damaged_array_of_lines_keeps_all_other_elements() {
+    let elements: Vec<String> = (1..=5).map(|n| format!("{{\"n\":{n}}}")).collect();
+    for hit in 0..5 {
+        for (open, close) in [("[", "]"), ("[\n", "\n]\n"), ("[ ", "]\n")] {
+            let mut torn = elements.clone();
+            torn[hit] = "{\"n\":\"x".to_owned();
+            let parsed =
+                parse(format!("{open}{}{close}", torn.join(",\n")).into_bytes().into(), &mut Sink::default());
+            let found: Vec<u64> =
+                parsed.records.iter().filter_map(|it| it.value.get("n")?.as_u64()).collect();
+            let left: Vec<u64> = (1..=5).filter(|n| *n != hit as u64 + 1).collect();
+            assert_eq!(found, left, "{open:?} {hit}");
+        }
+    }
+    // Cut off, and with another one behind it.
+    let whole = format!("[{}]", elements.join(",\n"));
+    check(
+        whole.trim_end_matches(']'),
+        &[(1, "1"), (2, "2"), (3, "3"), (4, "4"), (5, "5")],
+        &["5:bad-document"],
+    );
+    let both = format!("{whole}\n{whole}\n");
+    let parsed = parse(both.into_bytes().into(), &mut Sink::default());
+    assert_eq!(parsed.records.len(), 10);
+}
+
 #[test]
 fn documents_behind_each_other_are_all_read() {
     check("{\n \"n\": 1\n}{\n \"n\": 2\n}\n", &[(1, "1"), (2, "2")], &["0:glued-records"]);

@@ -46,11 +46,14 @@ impl Elements {
         self.between += bytes as u64;
     }
 
-    /// The next element; `None` at the end of an array that is sound, or where it is not.
+    /// The next element of an array that was sound when it was looked at; `None` at its end.
     pub(super) fn next(&mut self) -> io::Result<Option<&[u8]>> {
         match self.step()? {
             Next::Element(place) => Ok(self.blocks.buffer.get(place)),
-            Next::End | Next::Odd => Ok(None),
+            Next::End => Ok(None),
+            Next::Odd => Err(io::Error::other(
+                "it changed while it was read; read it again when nothing writes to it any more",
+            )),
         }
     }
 

@@ -168,19 +168,43 @@ fn arrays_of_any_kind_are_read_as_they_are_at_once() {
     check_form(&invalid, 10);
 }
 
-/// What a log is does not hang on a first record that is larger than what is read at once.
+/// What a log is does not hang on what of it is read at once.
 #[test]
-fn a_large_first_record_decides_nothing() {
-    for first in [json!({"type": "odd"}), json!({"role": "user", "content": ""})] {
-        let mut first = first;
-        first["content"] = json!("x".repeat(5000));
-        let mut records = claude("a", 3);
-        records.insert(0, first);
+fn the_first_records_of_a_large_log_decide_nothing() {
+    let odd = json!({"type": "odd", "content": "x".repeat(3000)});
+    let chat = json!({"role": "user", "content": "y".repeat(3000)});
+    for (first, count) in [(&odd, 1), (&odd, 20), (&chat, 1), (&chat, 20)] {
+        let mut records = vec![first.clone(); count];
+        records.extend(claude("a", 3));
         let log = lines(records);
         for batch in [100, 1000] {
             assert_eq!(check(log.as_bytes(), batch).len(), 1);
+            check(format!("\u{feff}{log}").as_bytes(), batch);
         }
     }
+    // Which kind of chat it is may show late.
+    let mut records = vec![chat; 20];
+    records.push(
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "c", "content": "r"}]}),
+    );
+    let mut read = ingest(lines(records.clone()).as_bytes(), "log.jsonl");
+    assert_eq!(read.format.take().unwrap().name(), "anthropic-messages");
+    check(lines(records).as_bytes(), 100);
+}
+
+/// What is gone of a log while it is read is an error, not an end.
+#[test]
+fn an_array_that_changes_while_it_is_read_is_refused() {
+    let list: Vec<String> = (0..9).map(|at| conversation(&format!("c{at}"), 3).to_string()).collect();
+    let sound = format!("[{}]", list.join(","));
+    let mut opened = 0;
+    let mut open = || -> io::Result<Box<dyn Read>> {
+        opened += 1;
+        let length = if opened == 1 { sound.len() / 2 } else { sound.len() };
+        Ok(Box::new(Dripping(Cursor::new(sound.as_bytes()[..length].to_vec()), 50)))
+    };
+    let error = ingest_in_batches(&mut open, "log.json", &mut |_| {}, 10).unwrap_err();
+    assert!(error.to_string().contains("changed while it was read"), "{error}");
 }
 
 #[test]

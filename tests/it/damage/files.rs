@@ -63,8 +63,9 @@ fn a_huge_log_is_read_piece_by_piece() {
     let (mut count, mut first, mut held) = (0, 0, 0);
     let told = given.clone();
     let mut open = || -> std::io::Result<Box<dyn Read>> {
-        told.set(0);
-        Ok(Box::new(Made { line: line.clone(), left: 24, at: 0, given: told.clone() }))
+        // Opened again it is looked through for what it is.
+        let given = if told.get() == 0 { told.clone() } else { Rc::default() };
+        Ok(Box::new(Made { line: line.clone(), left: 24, at: 0, given }))
     };
     let read = ingest_stream(&mut open, "log.jsonl", &mut |session| {
         count += 1;
