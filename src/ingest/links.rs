@@ -10,8 +10,9 @@
 //! * `orphan-result`: a result whose call is not in the log becomes injected text of a user message;
 //! * `starts-compacted`: not changed, but said of every log that begins with a summary;
 //! * `duplicate-result`: of two results for one call the first completed one stays, the other is removed;
+//! * `empty-reply`: a reply that cost something and says nothing is left out;
 //!
-//! and silently: empty text and thinking parts go, messages left without parts go (an empty tool result stays), and
+//! and silently: empty text and thinking parts go, other messages left without parts go (an empty tool result stays), and
 //! results inside a user message move into a tool message of their own in front of it, as APIs require.
 
 use std::collections::VecDeque;
@@ -80,7 +81,7 @@ impl Draft {
 
 /// Links a draft; `None` when no message is left of it.
 pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
-    let (messages, moved) = tidy(draft.messages);
+    let (messages, moved) = tidy(draft.messages, out);
     let pairing = pair(&messages, out);
     let (messages, links, moved_again) = settle(messages, pairing);
     if messages.is_empty() {
@@ -147,7 +148,7 @@ pub(super) fn note_starts_compacted(messages: &[Message], out: &mut Sink) {
 
 /// Drops what is empty and gives results messages of their own. Also: for each message the index of the first one
 /// made from it or from a later one.
-fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
+fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Vec<usize>) {
     let mut tidied = Vec::with_capacity(messages.len());
     let mut moved = Vec::with_capacity(messages.len());
     for mut message in messages {
@@ -159,6 +160,9 @@ fn tidy(messages: Vec<Message>) -> (Vec<Message>, Vec<usize>) {
         });
         if message.role != Role::Assistant {
             message.usage = None;
+        } else if message.parts.is_empty() && message.usage.is_some() {
+            let text = "a reply without content, left out; its usage is not counted";
+            out.note(message.line, "empty-reply", Severity::Note, text);
         }
         if matches!(message.role, Role::User | Role::Tool) {
             let is_result = |part: &Part| matches!(part, Part::Result(_));

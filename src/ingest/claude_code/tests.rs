@@ -108,6 +108,14 @@ fn a_reply_logged_block_by_block_from_the_start_is_not_doubled() {
 }
 
 #[test]
+fn a_reply_without_a_word_is_named() {
+    let sketch = ["u1<- user go", "a1<u1 say m1", "u2<a1 user again", "a2<u2 say m2 fine"];
+    let (read, ingested) = check(&sketch, &["U \"go\"", "U \"again\"", "A \"fine\""]);
+    assert_eq!(read.messages.len(), 3);
+    assert_eq!(codes(&ingested), ["empty-reply"]);
+}
+
+#[test]
 fn a_reply_id_used_for_every_request_does_not_merge_turns() {
     check(
         &["a<- user one", "b<a say r 1", "c<b user two", "d<c say r 2"],
