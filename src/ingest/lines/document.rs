@@ -126,9 +126,17 @@ fn first_line(text: &[u8]) -> &[u8] {
 
 impl Lines {
     /// The elements of a document, and the bytes of those that are no objects; `None` where all are none: a list of bare values
-    /// is no list of messages.
+    /// is no list of messages, one of lists may be one of conversations.
     fn list(&mut self, elements: &[&str], out: &mut Sink) -> Option<usize> {
-        elements.iter().any(|element| element.starts_with('{')).then(|| self.objects(elements, out))
+        let opens = |with: char| move |element: &&str| element.starts_with(with);
+        if !elements.is_empty() && elements.iter().all(opens('[')) {
+            for element in elements {
+                self.number = self.number.saturating_add(1);
+                self.piece(element, element.len(), out);
+            }
+            return Some(0);
+        }
+        elements.iter().any(opens('{')).then(|| self.objects(elements, out))
     }
 
     /// Those of the elements that are objects; gives the bytes of the others.
@@ -250,10 +258,16 @@ fn closed(text: &str, least: u32) -> Option<(usize, String)> {
         match c {
             '{' | '[' => open.push(Open { with: c, cut: 0, objects: 0 }),
             '}' | ']' => {
-                open.pop()?;
-                if let Some(around) = open.last_mut().filter(|_| c == '}') {
+                let closed = open.pop()?;
+                // What the document itself lists is whole when its list is.
+                let objects = match c {
+                    '}' => 1,
+                    _ if open.len() == 1 => closed.objects,
+                    _ => 0,
+                };
+                if let Some(around) = open.last_mut().filter(|_| objects > 0) {
                     around.cut = at + 1;
-                    around.objects += 1;
+                    around.objects += objects;
                 }
             }
             _ => {}

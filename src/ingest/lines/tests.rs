@@ -173,6 +173,12 @@ fn a_damaged_document_is_one_remark_and_keeps_what_is_before_it() {
         &["3:bad-document"],
     );
     check_bytes("[\n {\n\"n\":1},\n {\n\"n\":", 8, 6);
+    // What it lists is whole, and what stands behind that is torn.
+    for tail in ["", ",", ",\n\"m\": ", ",\n\"m\": [{\"x\"", ",\n\"m\": {\"x\": 1,"] {
+        let log = format!("{{\n \"n\": [{{\"a\": [{{}}]}}, {{\"a\": 2}}]{tail}");
+        let lines = log.lines().count();
+        check(&log, &[(1, r#"[{"a":[{}]},{"a":2}]"#)], &[&format!("{lines}:bad-document")]);
+    }
     // A list of one that is torn.
     check("[{\"n\": [{}, {}, {\"a\"", &[(1, "[{},{}]")], &["1:bad-document"]);
     // A line of it that looks like a record does not make it a list of lines, nor two of them behind each other.
