@@ -157,7 +157,7 @@ fn read_records(
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
     let lines::Batch { mut records, sizes } = batch;
-    let times = times(&records);
+    let times = times(&records, shape);
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();
@@ -194,13 +194,19 @@ fn read_lists(
     (1..).zip(all).flat_map(read).collect()
 }
 
-/// When the records of each line were written; nothing of lines with several records that say different times, or none.
-fn times(records: &[lines::Record]) -> Vec<(u32, i64)> {
+/// When the records of each line were written; nothing of lines with several records that say different times, or none. What is
+/// said of a record that is a session is no time of its messages.
+fn times(records: &[lines::Record], shape: &shapes::Shape) -> Vec<(u32, i64)> {
+    let time = |record: &lines::Record| match shape.split {
+        _ if !shape.dated => None,
+        shapes::Split::Each { own, .. } if own(&record.value) => None,
+        _ => record.time(),
+    };
     let lines = records.chunk_by(|one, next| one.line == next.line);
     let times = lines.filter_map(|line| {
         let (first, others) = line.split_first()?;
-        let time = first.time()?;
-        others.iter().all(|other| other.time() == Some(time)).then_some((first.line, time))
+        let said = time(first)?;
+        others.iter().all(|other| time(other) == Some(said)).then_some((first.line, said))
     });
     times.collect()
 }

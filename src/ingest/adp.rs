@@ -23,7 +23,7 @@ use crate::transcript::{Outcome, Part, Role};
 
 /// Trajectories.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_trajectory), ..Shape::new(Format::Adp, sniff, read) };
+    Shape { split: Split::each(is_trajectory), dated: false, ..Shape::new(Format::Adp, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let first = items(value, "content").first()?;

@@ -29,7 +29,7 @@ use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolResult, U
 
 /// Thread files.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_thread), ..Shape::new(Format::Amp, sniff, read) };
+    Shape { split: Split::each(is_thread), dated: false, ..Shape::new(Format::Amp, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let thread = text(value, "id").is_some_and(|id| id.starts_with("T-"));

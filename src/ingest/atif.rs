@@ -22,6 +22,7 @@ use crate::transcript::{Origin, Outcome, Part, Role, Usage};
 /// Trajectories.
 pub(super) static SHAPE: Shape = Shape {
     split: Split::Each { own: |_| true, refers: Some(referred) },
+    dated: false,
     ..Shape::new(Format::Atif, sniff, read)
 };
 

@@ -22,8 +22,11 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, Text};
 
 /// Conversations.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_conversation), ..Shape::new(Format::ChatgptExport, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(is_conversation),
+    dated: false,
+    ..Shape::new(Format::ChatgptExport, sniff, read)
+};
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let mapping = value.get("mapping")?.as_object()?;

@@ -22,8 +22,11 @@ use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role, Text};
 
 /// Conversations.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_conversation), ..Shape::new(Format::ClaudeAiExport, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(is_conversation),
+    dated: false,
+    ..Shape::new(Format::ClaudeAiExport, sniff, read)
+};
 
 /// The parent of a first message.
 const ROOT: &str = "00000000-0000-4000-8000-000000000000";

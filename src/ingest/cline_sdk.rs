@@ -26,7 +26,7 @@ use crate::transcript::{Message, MessageIdx, Outcome, Part, RecordedLists, Role,
 
 /// Session documents.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_session), ..Shape::new(Format::ClineSdk, sniff, read) };
+    Shape { split: Split::each(is_session), dated: false, ..Shape::new(Format::ClineSdk, sniff, read) };
 
 /// What opens a block that the harness adds to a request.
 const NOTICE: &str = "<SYSTEM_NOTICE>";

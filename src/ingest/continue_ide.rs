@@ -26,7 +26,7 @@ use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolCall, Too
 
 /// Session files.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_history), ..Shape::new(Format::Continue, sniff, read) };
+    Shape { split: Split::each(is_history), dated: false, ..Shape::new(Format::Continue, sniff, read) };
 
 /// The index beside the sessions.
 pub(super) static INDEX: Shape = Shape::new(Format::Continue, sniff_index, |_, _, out| {

@@ -31,7 +31,7 @@ pub(super) const SNAPSHOT: &str = "<state_snapshot>";
 
 /// Chats.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::Before(begins), ..Shape::new(Format::GeminiCli, sniff, read) };
+    Shape { split: Split::Before(begins), dated: false, ..Shape::new(Format::GeminiCli, sniff, read) };
 
 /// The stream.
 pub(super) static STREAM: Shape =

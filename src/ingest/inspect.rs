@@ -23,6 +23,7 @@ use crate::transcript::{Message, Outcome, Part, Role, Usage};
 /// Logs and samples.
 pub(super) static SHAPE: Shape = Shape {
     split: Split::each(|value| value.get("epoch").is_some() || value.get("samples").is_some()),
+    dated: false,
     ..Shape::new(Format::Inspect, sniff, read)
 };
 

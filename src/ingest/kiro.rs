@@ -30,8 +30,11 @@ use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Conversations of version 1.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(|value| sniff(value).is_some()), ..Shape::new(Format::Kiro, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(|value| sniff(value).is_some()),
+    dated: false,
+    ..Shape::new(Format::Kiro, sniff, read)
+};
 
 /// Lines of version 2.
 pub(super) static LINES: Shape =
@@ -40,6 +43,7 @@ pub(super) static LINES: Shape =
 /// Sessions of the editor.
 pub(super) static EDITOR: Shape = Shape {
     split: Split::each(continue_ide::is_history),
+    dated: false,
     ..Shape::new(Format::Kiro, sniff_editor, read_editor)
 };
 

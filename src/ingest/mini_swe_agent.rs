@@ -32,6 +32,7 @@ use crate::transcript::{Outcome, Part, Role};
 pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
     split: Split::each(is_trajectory),
+    dated: false,
     lists: true,
     ..Shape::new(Format::MiniSweAgent, sniff, read)
 };

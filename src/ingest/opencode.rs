@@ -32,7 +32,7 @@ pub(super) use database::SHAPE as DATABASE;
 
 /// Exports.
 pub(super) static EXPORT: Shape =
-    Shape { split: Split::each(is_export), ..Shape::new(Format::Opencode, sniff, read) };
+    Shape { split: Split::each(is_export), dated: false, ..Shape::new(Format::Opencode, sniff, read) };
 
 /// Files of a storage tree, read alone.
 pub(super) static FILE: Shape = Shape::new(Format::Opencode, sniff_file, read_file);

@@ -34,6 +34,9 @@ pub(super) struct Shape {
     pub(super) split: Split,
     /// Records are messages that name no session: of several lists of them behind each other each is a session.
     pub(super) lists: bool,
+    /// Messages stand at the lines of their records, which say when they were written; else at positions in the record that is their
+    /// session.
+    pub(super) dated: bool,
 }
 
 /// What tells that a session is complete, for files too large to hold.
@@ -65,7 +68,16 @@ impl Shape {
         sniff: fn(&Value) -> Option<&'static str>,
         read: fn(Vec<Record>, &str, &mut Sink),
     ) -> Self {
-        Self { format, sniff, owns: |_| false, read, fields: None, split: Split::Whole, lists: false }
+        Self {
+            format,
+            sniff,
+            owns: |_| false,
+            read,
+            fields: None,
+            split: Split::Whole,
+            lists: false,
+            dated: true,
+        }
     }
 }
 

@@ -22,7 +22,7 @@ use crate::transcript::Role;
 
 /// Conversations.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_conversation), ..Shape::new(Format::Sharegpt, sniff, read) };
+    Shape { split: Split::each(is_conversation), dated: false, ..Shape::new(Format::Sharegpt, sniff, read) };
 
 /// Fields that hold the turns.
 const TURNS: [&str; 2] = ["conversations", "conversation"];

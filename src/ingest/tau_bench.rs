@@ -23,7 +23,7 @@ use crate::transcript::Role;
 
 /// Results and simulations.
 pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_run), ..Shape::new(Format::TauBench, sniff, read) };
+    Shape { split: Split::each(is_run), dated: false, ..Shape::new(Format::TauBench, sniff, read) };
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let has = |key: &str| value.get(key).is_some();

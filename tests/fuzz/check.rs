@@ -85,8 +85,9 @@ fn file(bytes: &[u8]) -> Findings {
     findings.took = begun.elapsed();
     let out = &mut findings.problems;
     let lines = bytes.split(|byte| *byte == b'\n').count() as u64;
-    // Of one document the messages in it are counted: not more than it has bytes.
-    let last = if read.records == 1 { bytes.len() as u64 } else { lines.max(read.records) };
+    // Of a document the messages or elements in it are counted: not more than it has bytes.
+    let document = read.diagnostics.iter().any(|it| matches!(it.code, "bad-record" | "bad-document"));
+    let last = if document || read.records == 1 { bytes.len() as u64 } else { lines.max(read.records) };
     let last = (!is_database(bytes)).then_some(last);
     sound(&read, bytes.len(), last, out);
     if ingest(bytes, "dir/log.jsonl") != read {

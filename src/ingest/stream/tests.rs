@@ -704,3 +704,20 @@ proptest! {
         check(lines(mixed).as_bytes(), batch);
     }
 }
+
+/// Messages of a document stand at positions in it: what stands at the line of that number tells no time of theirs.
+#[test]
+fn times_of_other_records_are_none_of_a_document() {
+    let odd = json!({"timestamp": 1_767_323_045, "method": "odd"});
+    let gemini = json!({"sessionId": "g", "startTime": "2026-01-02T03:04:05Z", "projectHash": "p",
+        "messages": [{"id": "a", "type": "user", "content": "hi"}]});
+    let inspect = json!({"version": 2, "status": "success", "eval": {"task": "t", "model": "m"}, "plan": {},
+        "samples": [{"id": "s", "epoch": 1, "messages": [{"role": "user", "content": "hi"}]}]});
+    for document in [gemini, inspect] {
+        let log = lines([odd.clone(), document]);
+        for batch in [1, 1000] {
+            let sessions = check(log.as_bytes(), batch);
+            assert_eq!((sessions.len(), sessions[0].messages[0].time), (1, None), "{log}");
+        }
+    }
+}
