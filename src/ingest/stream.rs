@@ -367,9 +367,9 @@ impl Groups {
         for_each_unit(input, array, |line| {
             let at = u32::try_from(groups.of.len()).unwrap_or(u32::MAX);
             groups.of.push(at);
-            let mut tied = false;
-            for (id, named) in records_of(line, keep).iter().flat_map(|value| ids(value, fields)) {
-                tied |= named < naming;
+            let records = records_of(line, keep);
+            let tied = |value: &Value| ids(value, fields).any(|(_, named)| named < naming);
+            for (id, _) in records.iter().flat_map(|value| ids(value, fields)) {
                 match known.get(&id) {
                     Some(other) => groups.join(*other, at),
                     None => {
@@ -377,11 +377,12 @@ impl Groups {
                     }
                 }
             }
-            // What names nothing belongs to what is before it, at the beginning to what comes first.
-            if before > 0 && (!tied || !begun) {
+            // What names nothing belongs to what is before it, at the beginning to what comes first. In a line of several records
+            // that is asked of the first one.
+            if before > 0 && (!begun || !records.first().is_some_and(tied)) {
                 groups.join(before, at);
             }
-            begun |= tied;
+            begun |= records.iter().any(tied);
             before = at;
         })?;
         for line in 1..groups.of.len() {

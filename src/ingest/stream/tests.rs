@@ -721,3 +721,22 @@ fn times_of_other_records_are_none_of_a_document() {
         }
     }
 }
+
+/// In a line of several records the first one may name no session: it belongs to what is before the line.
+#[test]
+fn a_nameless_record_glued_to_others_is_tied_to_what_is_before_it() {
+    let update = |id: Value, update: Value| json!({"timestamp": 1_784_388_058, "method": "session/update", "params": {"sessionId": id, "update": update}});
+    let say = |text: &str| json!({"sessionUpdate": "agent_message_chunk", "content": {"type": "text", "text": text}});
+    let user = json!({"sessionUpdate": "user_message_chunk", "content": {"type": "text", "text": "go"}});
+    let log = format!(
+        "{}\n{}\n{}{}\n{}\n",
+        update(json!("one"), user.clone()),
+        update(json!("two"), user),
+        update(json!(7), say("to the second")),
+        update(json!("one"), say("to the first")),
+        update(json!("one"), say(", and on")),
+    );
+    for batch in [1, 200, 1000] {
+        check_form(log.as_bytes(), batch);
+    }
+}
