@@ -31,7 +31,7 @@ pub(super) struct Elements {
 }
 
 impl Elements {
-    /// `blocks` at their beginning.
+    /// `blocks` at their beginning, behind a byte order mark.
     pub(super) fn new(blocks: Blocks) -> Self {
         Self { blocks, opened: false, count: 0, between: 0 }
     }
@@ -59,7 +59,6 @@ impl Elements {
 
     fn step(&mut self) -> io::Result<Next> {
         if !self.opened {
-            self.blocks.unmark()?;
             if self.solid()? != Some(b'[') {
                 return Ok(Next::Odd);
             }
@@ -165,7 +164,9 @@ impl Scan {
 
 /// True when a log is one array of objects, whole and valid to the last byte.
 pub(super) fn is_sound(input: Box<dyn Read>) -> io::Result<bool> {
-    let mut elements = Elements::new(Blocks::new(input));
+    let mut blocks = Blocks::new(input);
+    blocks.unmark()?;
+    let mut elements = Elements::new(blocks);
     loop {
         match elements.step()? {
             Next::Element(place) => {

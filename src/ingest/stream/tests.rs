@@ -62,6 +62,21 @@ fn check_form(log: &[u8], batch: u64) -> Vec<Transcript> {
     sessions
 }
 
+/// How many sessions come before all but the last 1,000 bytes of a log are read.
+fn early(log: &[u8]) -> u32 {
+    let read = Rc::new(Cell::new(0));
+    let mut open = || -> io::Result<Box<dyn Read>> {
+        let log = Dripping(Cursor::new(log.to_vec()), 50);
+        // Opened again it is looked through.
+        let count = if read.get() == 0 { read.clone() } else { Rc::default() };
+        Ok(Box::new(Counted(log, count)))
+    };
+    let mut early = 0;
+    let mut each = |_| early += u32::from(read.get() < log.len() - 1000);
+    ingest_in_batches(&mut open, "log.jsonl", &mut each, 10).unwrap();
+    early
+}
+
 fn lines(records: impl IntoIterator<Item = Value>) -> String {
     records.into_iter().fold(String::new(), |text, record| text + &format!("{record}\n"))
 }
@@ -123,16 +138,7 @@ fn arrays_of_any_kind_are_read_as_they_are_at_once() {
     let sound = ["[@]", "  [\n @ \n]\n\n", "\u{feff}[@]", "\u{feff} \n[ @ ]"];
     for text in sound {
         let log = text.replace('@', &list(" ,\n"));
-        let read = Rc::new(Cell::new(0));
-        let mut open = || -> io::Result<Box<dyn Read>> {
-            let log = Dripping(Cursor::new(log.clone().into_bytes()), 50);
-            // Opened again it is looked through.
-            let count = if read.get() == 0 { read.clone() } else { Rc::default() };
-            Ok(Box::new(Counted(log, count)))
-        };
-        let mut early = 0;
-        let mut each = |_| early += u32::from(read.get() < log.len() - 300);
-        ingest_in_batches(&mut open, "log.json", &mut each, 10).unwrap();
+        let early = early(log.as_bytes());
         assert!(early > 4, "{text:?}: {early}");
         check_form(log.as_bytes(), 10);
     }
@@ -421,16 +427,7 @@ fn lines_that_are_sessions_are_read_one_by_one() {
         }
         // Sessions come while the log is being read.
         let log = lines((0..60).map(|_| record(format))).into_bytes();
-        let read = Rc::new(Cell::new(0));
-        let mut open = || -> io::Result<Box<dyn Read>> {
-            let log = Dripping(Cursor::new(log.clone()), 100);
-            // Opened again it is looked through for what the records speak of.
-            let count = if read.get() == 0 { read.clone() } else { Rc::default() };
-            Ok(Box::new(Counted(log, count)))
-        };
-        let mut early = 0;
-        let mut each = |_| early += u32::from(read.get() < log.len() - 1000);
-        ingest_in_batches(&mut open, "log.jsonl", &mut each, 10).unwrap();
+        let early = early(&log);
         assert!(early > 20, "{format}: {early}");
     }
 }
