@@ -346,7 +346,7 @@ pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry
             entry.source = source;
         }
         if let Some(last) = out.get_mut(first..).and_then(<[Entry<'a>]>::last_mut) {
-            last.usage = message.usage.map(|usage| Reported {
+            last.usage = message.usage.as_ref().map(|usage| Reported {
                 input: usage.input.saturating_sub(usage.cache_read + usage.cache_write),
                 output: usage.output,
                 cache_read: usage.cache_read,

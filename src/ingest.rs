@@ -66,6 +66,7 @@ mod gemini_cli;
 mod gemini_parts;
 mod goose;
 mod grok;
+mod growing;
 mod hermes;
 mod injected;
 mod inspect;

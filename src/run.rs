@@ -530,13 +530,10 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
         return None;
     }
     let end = transcript.recorded.first().map_or(transcript.messages.len(), |recorded| recorded.before.get());
-    let (at, usage) = transcript
-        .messages
-        .iter()
-        .enumerate()
-        .take(end)
-        .rev()
-        .find_map(|(at, message)| Some((at, message.usage.filter(|usage| usage.input > 0)?)))?;
+    let (at, usage) =
+        transcript.messages.iter().enumerate().take(end).rev().find_map(|(at, message)| {
+            Some((at, message.usage.as_deref().filter(|usage| usage.input > 0)?))
+        })?;
     ratio(usage.input, tokens.range(0..at) + overhead)
 }
 

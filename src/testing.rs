@@ -8,6 +8,7 @@
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Role, Text, ToolCall, ToolResult, Transcript,
 };
+use thin_vec::ThinVec;
 
 /// Builds a transcript from the notation.
 pub(crate) fn transcript(notation: &str) -> Transcript {
@@ -54,7 +55,15 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
             }
         }
         let line = messages.len() as u32 + 1;
-        messages.push(Message { role, parts, line, cwd: None, usage: None, lines: Vec::new(), time: None });
+        messages.push(Message {
+            role,
+            parts,
+            line,
+            cwd: None,
+            usage: None,
+            lines: ThinVec::new(),
+            time: None,
+        });
     }
     let transcript = Transcript {
         id: "test".to_owned(),

@@ -124,7 +124,8 @@ impl TokenIndex {
     }
 
     fn counted(transcript: &Transcript, count: impl Fn(PartRef, &Part) -> u64) -> Self {
-        let mut parts = Vec::new();
+        let mut parts =
+            Vec::with_capacity(transcript.messages.iter().map(|message| message.parts.len()).sum());
         let mut first_part = Vec::with_capacity(transcript.messages.len() + 1);
         let mut prefix = Vec::with_capacity(transcript.messages.len() + 1);
         let mut total = 0;

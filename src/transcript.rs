@@ -9,7 +9,9 @@
 //! * `line` numbers are 1-based positions of the record in its file (the first record of a merged reply).
 
 use std::fmt;
-use std::sync::Arc;
+
+use arcstr::ArcStr;
+use thin_vec::ThinVec;
 
 /// Position of a message in its [`Transcript`], counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -163,11 +165,11 @@ pub struct Message {
     /// 1-based line of its first record in the source file; in a document that is no list of lines its position.
     pub line: u32,
     /// Lines of its parts, where it was merged from several records; empty when all stand at `line`.
-    pub lines: Vec<u32>,
+    pub lines: ThinVec<u32>,
     /// Working directory of the record, shared between messages.
-    pub cwd: Option<Arc<str>>,
+    pub cwd: Option<ArcStr>,
     /// Provider usage; only on assistant messages.
-    pub usage: Option<Usage>,
+    pub usage: Option<Box<Usage>>,
     /// When its first record was written, in milliseconds since 1970-01-01 UTC, where the log says.
     pub time: Option<i64>,
 }

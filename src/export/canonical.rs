@@ -6,6 +6,7 @@ use crate::ingest::canonical::{Header, Line, lines};
 use crate::transcript::{Link, Message, MessageIdx, Part, PartRef, Role, Text, ToolResult, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use thin_vec::ThinVec;
 
 #[cfg(test)]
 mod tests;
@@ -49,7 +50,7 @@ pub fn compacted(transcript: &Transcript, context: &Context) -> Transcript {
             }
             Some(text) => {
                 message.parts = vec![Part::Text(Text { text: text.clone(), injected: false })];
-                message.lines = Vec::new();
+                message.lines = ThinVec::new();
             }
         }
         messages.push(message);
@@ -95,7 +96,7 @@ fn summary(context: &Context) -> Option<Message> {
         role,
         parts,
         line: 0,
-        lines: Vec::new(),
+        lines: ThinVec::new(),
         time: None,
         cwd: None,
         usage: None,

@@ -254,7 +254,7 @@ impl<'a> Log<'a> {
     /// The records of a message, in order.
     fn records_of(&self, message: &Message) -> Vec<Value> {
         let mut lines: Vec<u32> =
-            if message.lines.is_empty() { vec![message.line] } else { message.lines.clone() };
+            if message.lines.is_empty() { vec![message.line] } else { message.lines.to_vec() };
         lines.dedup();
         lines.into_iter().filter_map(|line| self.record(line as usize)).collect()
     }

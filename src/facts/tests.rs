@@ -3,8 +3,9 @@ mod files;
 use super::*;
 use crate::fileops::of_call;
 use crate::transcript::{Link, Message, Origin, Text, ToolCall};
+use arcstr::ArcStr;
 use std::fmt::Write as _;
-use std::sync::Arc;
+use thin_vec::ThinVec;
 
 /// Builds a session from lines, one message each: `U: text`, `U*: injected`, `A: text`, `think: text`,
 /// `call NAME {json}`, `R ok|fail|unknown: text` (result of the last open call), `cwd DIR` for what follows. `\n` in a
@@ -12,7 +13,7 @@ use std::sync::Arc;
 fn session(notation: &str) -> Transcript {
     let mut messages: Vec<Message> = Vec::new();
     let mut links: Vec<Link> = Vec::new();
-    let mut cwd: Option<Arc<str>> = Some("/repo".into());
+    let mut cwd: Option<ArcStr> = Some("/repo".into());
     for line in notation.lines().map(str::trim).filter(|line| !line.is_empty()) {
         let here = PartRef { message: MessageIdx::new(messages.len()), part: 0 };
         let text = |from: &str| from.trim().replace("\\n", "\n");
@@ -56,7 +57,7 @@ fn session(notation: &str) -> Transcript {
             line: number,
             cwd: cwd.clone(),
             usage: None,
-            lines: Vec::new(),
+            lines: ThinVec::new(),
             time: None,
         });
     }
@@ -739,7 +740,7 @@ mod properties {
                 parts: vec![Part::Text(Text { text: format!("{text} "), injected: false })],
                 line: 1,
                 cwd: None,
-                usage: None, lines: Vec::new(), time: None,
+                usage: None, lines: ThinVec::new(), time: None,
             };
             let mut transcript = session(READ_A);
             transcript.messages.push(text(&user, Role::User));

@@ -17,7 +17,7 @@ mod edits;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::build::{self, message};
 use super::formats::Format;
@@ -143,7 +143,7 @@ fn read(text: &str, name: &str, out: &mut Sink) {
 
 fn session(blocks: Vec<Block<'_>>, id: String, out: &mut Sink) {
     let mut draft = Draft::new(id);
-    let mut cwd: Option<Arc<str>> = None;
+    let mut cwd: Option<ArcStr> = None;
     let mut blocks = blocks.into_iter().peekable();
     while let Some(block) = blocks.next() {
         match block.writer {
@@ -161,13 +161,14 @@ fn session(blocks: Vec<Block<'_>>, id: String, out: &mut Sink) {
             Writer::Program => {
                 for line in &block.lines {
                     build::by_model(&mut draft, model(line));
-                    cwd = directory(line).map(Arc::from).or(cwd);
+                    cwd = directory(line).map(ArcStr::from).or(cwd);
                 }
-                draft.messages.extend(printed(&block).filter(|_| !draft.messages.is_empty()));
+                let begun = !draft.messages.is_empty();
+                draft.messages.extend(printed(&block).filter(|_| begun));
             }
         }
     }
-    for message in &mut draft.messages {
+    for message in draft.messages.iter_mut() {
         message.cwd.clone_from(&cwd);
     }
     out.finish_draft(draft);

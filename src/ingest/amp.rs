@@ -10,7 +10,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 
@@ -57,7 +57,7 @@ fn read(records: Vec<Record>, _: &str, out: &mut Sink) {
 fn thread(mut value: Value, out: &mut Sink) {
     // A thread is known by its id.
     let mut draft = Draft::new(take_text(&mut value, "id"));
-    let directory: Option<Arc<str>> = directory(&value).map(Arc::from);
+    let directory: Option<ArcStr> = directory(&value).map(ArcStr::from);
     let Value::Array(messages) = take(&mut value, "messages") else { return };
     for (index, mut one) in messages.into_iter().enumerate() {
         let line = build::place(index);
@@ -87,7 +87,7 @@ fn thread(mut value: Value, out: &mut Sink) {
                 continue;
             }
         };
-        made.usage = out.told(line, told(&usage)).flatten();
+        made.usage = out.told(line, told(&usage)).flatten().map(Box::new);
         made.cwd.clone_from(&directory);
         made.time = time;
         draft.messages.push(made);

@@ -68,7 +68,8 @@ fn trajectory(
     out: &mut Sink,
 ) {
     const DEEPEST: u32 = 32;
-    let mut draft = Draft::new(id);
+    let steps = take(&mut value, "steps");
+    let mut draft = Draft::holding(id, steps.as_array().map_or(0, <[Value]>::len));
     let mut agent = take(&mut value, "agent");
     draft.model = text(&agent, "model_name").filter(|model| !model.is_empty()).map(str::to_owned);
     let schema = argument_text(take(&mut agent, "tool_definitions"));
@@ -76,7 +77,7 @@ fn trajectory(
     if sub {
         draft.origin = Origin::Sidechain(text(&agent, "name").unwrap_or(id).to_owned());
     }
-    match take(&mut value, "steps") {
+    match steps {
         Value::Array(steps) => {
             for (index, value) in steps.into_iter().enumerate() {
                 step(&mut draft, value, place(index), out);
@@ -137,7 +138,8 @@ fn step(draft: &mut Draft, mut step: Value, line: u32, out: &mut Sink) {
         }));
     }
     let mut said = build::message(role, parts, line);
-    said.usage = step.get("metrics").and_then(|told| out.told(line, usage(told)).flatten());
+    let usage = step.get("metrics").and_then(|told| out.told(line, usage(told)).flatten());
+    said.usage = usage.map(Box::new);
     said.time = time;
     draft.messages.push(said);
     let mut observation = take(&mut step, "observation");

@@ -1,6 +1,7 @@
 //! What readers build conversations of: messages, parts, places, compactions.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
+use thin_vec::ThinVec;
 
 use super::blocks;
 use super::json::{argument_text, take, take_text, text as text_at};
@@ -16,7 +17,7 @@ use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Text
 pub(super) fn message(role: Role, mut parts: Vec<Part>, line: u32) -> Message {
     // Most messages have one part, and lists grow to four at once.
     parts.shrink_to_fit();
-    Message { role, parts, line, cwd: None, usage: None, lines: Vec::new(), time: None }
+    Message { role, parts, line, cwd: None, usage: None, lines: ThinVec::new(), time: None }
 }
 
 /// Text that its speaker wrote, or that the harness wrote in the speaker's place.
@@ -136,8 +137,8 @@ impl<'a> Names<'a> {
 }
 
 /// The directory at `key`, shared between messages.
-pub(super) fn directory(value: &Value, key: &str) -> Option<Arc<str>> {
-    text_at(value, key).filter(|path| !path.is_empty()).map(Arc::from)
+pub(super) fn directory(value: &Value, key: &str) -> Option<ArcStr> {
+    text_at(value, key).filter(|path| !path.is_empty()).map(ArcStr::from)
 }
 
 /// Remembers the model that a reply names.

@@ -66,9 +66,8 @@
 mod tests;
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
-use super::value::Value;
+use arcstr::ArcStr;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
@@ -78,6 +77,7 @@ use super::lines::Record;
 use super::links::{self, Draft};
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
+use super::value::Value;
 use crate::diagnostic::Severity;
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, RecordedLists, Refusal, Role, Text,
@@ -302,7 +302,7 @@ pub fn lines(transcript: &Transcript) -> impl Iterator<Item = Line<'_>> {
             lines: Cow::Borrowed(&message.lines),
             time: message.time,
             cwd: message.cwd.as_deref().map(Cow::Borrowed),
-            usage: message.usage.map(UsageCounts::from),
+            usage: message.usage.as_deref().copied().map(UsageCounts::from),
             generated: transcript.starts_compacted && index == 0,
             parts: parts.collect(),
         })
@@ -456,7 +456,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         return;
     }
     let mut open: Option<Reading> = None;
-    let mut cwd: Option<Arc<str>> = None;
+    let mut cwd: Option<ArcStr> = None;
     for Record { line, value } in records {
         if text(&value, "format") == Some(FORMAT) {
             let told = value.get("version");
@@ -584,7 +584,7 @@ impl Reading {
     fn message(
         &mut self,
         message: MessageLine<'static>,
-        cwd: &mut Option<Arc<str>>,
+        cwd: &mut Option<ArcStr>,
         line: u32,
         out: &mut Sink,
     ) {
@@ -602,7 +602,7 @@ impl Reading {
         let lines = if lines.len() == parts.len() { lines } else { Vec::new() };
         let found = message.cwd.map(|found| match cwd.as_ref() {
             Some(same) if **same == *found => same.clone(),
-            _ => cwd.insert(Arc::from(&*found)).clone(),
+            _ => cwd.insert(ArcStr::from(&*found)).clone(),
         });
         let due = self.written.last().map_or(0, |last| last + 1);
         if due < message.at {
@@ -618,10 +618,10 @@ impl Reading {
             role: message.role.into(),
             parts,
             line: message.line,
-            lines,
+            lines: lines.into(),
             time: message.time,
             cwd: found,
-            usage: message.usage.map(Usage::from),
+            usage: message.usage.map(|usage| Box::new(usage.into())),
         });
     }
 
@@ -728,7 +728,7 @@ fn finish(reading: Option<Reading>, out: &mut Sink) {
     out.finish_draft(Draft {
         id: transcript.id,
         origin: transcript.origin,
-        messages: transcript.messages,
+        messages: transcript.messages.into(),
         recorded: transcript.recorded,
         refusals: transcript.refusals,
         continues: transcript.continues,

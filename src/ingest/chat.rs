@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::value::Value;
 
@@ -53,7 +53,7 @@ fn is_list(value: &Value) -> bool {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let alone = records.len() == 1 && !out.is_in_batches();
-    let mut running = Running { draft: Draft::new(name), conversation: None };
+    let mut running = Running { draft: Draft::holding(name, records.len()), conversation: None };
     for record in records {
         let Record { line, mut value, .. } = record;
         let messages = match &value {
@@ -106,10 +106,10 @@ pub(super) fn place(draft: &mut Draft) {
         Part::Text(text) => Some(text.text.as_str()),
         _ => None,
     });
-    let stated = texts.find_map(paths::stated_directory).map(Arc::from);
-    let directory: Option<Arc<str>> = stated.or_else(|| entered(draft).as_deref().map(Arc::from));
+    let stated = texts.find_map(paths::stated_directory).map(ArcStr::from);
+    let directory: Option<ArcStr> = stated.or_else(|| entered(draft).as_deref().map(ArcStr::from));
     if directory.is_some() {
-        for message in &mut draft.messages {
+        for message in draft.messages.iter_mut() {
             message.cwd.clone_from(&directory);
         }
     }
@@ -191,7 +191,7 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
             return;
         }
     };
-    let cwd: Option<Arc<str>> = text(&message, "cwd").map(Arc::from);
+    let cwd: Option<ArcStr> = text(&message, "cwd").map(ArcStr::from);
     if let Some(model) = text(&message, "model").filter(|model| role == Role::Assistant && !model.is_empty())
     {
         draft.model = Some(model.to_owned());
@@ -210,7 +210,7 @@ pub(super) fn add(draft: &mut Draft, mut message: Value, line: u32, out: &mut Si
         }
         Role::System => blocks::parts(take(&mut message, "content"), Speaker::Other, Outcome::Unknown),
     };
-    draft.messages.push(Message { cwd, usage, ..build::message(role, parts, line) });
+    draft.messages.push(Message { cwd, usage: usage.map(Box::new), ..build::message(role, parts, line) });
 }
 
 /// The directory that the first script with a `cd` to an absolute path enters.

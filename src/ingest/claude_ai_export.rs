@@ -47,7 +47,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             out.note(line, "unknown-record", Severity::Note, "a record without chat_messages; ignored");
             continue;
         };
-        let mut draft = Draft::new(names.next(&value, &["uuid"], out));
+        let mut draft = Draft::holding(names.next(&value, &["uuid"], out), messages.len());
         draft.model = text(&value, "model").map(str::to_owned);
         out.raw.messages += messages.len() as u64;
         let calls = messages.iter().map(|message| blocks::count(message, "tool_use"));

@@ -17,8 +17,7 @@ mod queue;
 mod tests;
 mod tree;
 
-use std::sync::Arc;
-
+use arcstr::ArcStr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::blocks::{self, Speaker};
@@ -128,7 +127,7 @@ struct Node {
     kind: Kind,
     /// What the kind is about: the message, the attachment, or the metadata of a compaction.
     body: Value,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// Id of the request a reply came from, where the log has it.
     request: Option<String>,
     /// The harness wrote it in the user's place.
@@ -312,7 +311,7 @@ struct Forest {
     /// Session of the record before.
     session: String,
     /// Working directory by session.
-    cwds: FxHashMap<String, Arc<str>>,
+    cwds: FxHashMap<String, ArcStr>,
     queue: Queue,
     /// Messages from the queue that the agent got before the next record that is no result.
     handed: Vec<Node>,
@@ -386,7 +385,7 @@ impl Forest {
         let cwd = fields.cwd.map(|cwd| match self.cwds.get(&fields.session) {
             Some(same) if **same == *cwd => same.clone(),
             _ => {
-                let fresh: Arc<str> = Arc::from(cwd);
+                let fresh: ArcStr = ArcStr::from(cwd);
                 self.cwds.insert(fields.session.clone(), fresh.clone());
                 fresh
             }
@@ -577,7 +576,7 @@ impl Builder<'_> {
         }
     }
 
-    fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<Arc<str>>) {
+    fn push(&mut self, role: Role, parts: Vec<Part>, line: u32, cwd: Option<ArcStr>) {
         if !parts.is_empty() {
             self.draft.messages.push(Message { cwd, ..build::message(role, parts, line) });
         }
@@ -623,7 +622,7 @@ impl Builder<'_> {
                     reply.push(part, node.line);
                 }
             }
-            reply.usage = usage.or(reply.usage);
+            reply.usage = usage.map(Box::new).or(reply.usage.take());
             self.places.insert(node.uuid, at);
             return;
         }
@@ -640,7 +639,11 @@ impl Builder<'_> {
         }
         // Kept even when empty: the next line of the reply may have its first block.
         self.replies.insert(id, (self.draft.messages.len(), node.request));
-        let message = Message { cwd: node.cwd, usage, ..build::message(Role::Assistant, parts, node.line) };
+        let message = Message {
+            cwd: node.cwd,
+            usage: usage.map(Box::new),
+            ..build::message(Role::Assistant, parts, node.line)
+        };
         self.draft.messages.push(message);
     }
 

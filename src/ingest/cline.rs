@@ -13,7 +13,8 @@ mod markup;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
+use rustc_hash::FxHashSet;
 
 use crate::ingest::value::{Value, json};
 
@@ -187,7 +188,7 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
         records.iter().enumerate().filter_map(of_role).collect::<Vec<usize>>()
     };
     let shown = Shown::of(shown, &spoken("assistant"), out);
-    let mut reader = Reader::new(name);
+    let mut reader = Reader::new(name, records.len());
     let tags = |value: &Value, ids: &[String]| {
         let tagged = |key: &str| text(value, key).is_some_and(|id| ids.iter().any(|known| known == id));
         tagged("condenseParent") || tagged("truncationParent")
@@ -209,6 +210,7 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
             "condenseParent": value.get("condenseParent"),
             "truncationParent": value.get("truncationParent"),
         });
+        let is_marked = mark.as_object().is_some_and(|mark| mark.values().any(Value::is_string));
         let is_summary = flag(&value, "isSummary");
         if is_summary || flag(&value, "isTruncationMarker") {
             ids.extend(
@@ -222,9 +224,10 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
                 continue;
             }
             let mut recorded = build::compaction(&reader.draft, said, line);
-            let stays =
-                marks.iter().filter(|(_, mark)| !tags(mark, &ids)).map(|(at, _)| MessageIdx::new(*at));
-            recorded.kept = stays.collect();
+            let gone: FxHashSet<usize> =
+                marks.iter().filter(|(_, mark)| tags(mark, &ids)).map(|(at, _)| *at).collect();
+            let stays = (0..end).filter(|at| !gone.contains(at));
+            recorded.kept = stays.map(MessageIdx::new).collect();
             if !any_tag {
                 out.kept_unknown(&mut recorded, "the messages that were cut are not marked");
             }
@@ -233,7 +236,9 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
         }
         let told = shown.replies.iter().find(|(position, ..)| *position == at);
         reader.element(value, line, told.map(|(_, usage, time)| (*usage, *time)), out);
-        marks.extend((end..reader.draft.messages.len()).map(|at| (at, mark.clone())));
+        if is_marked {
+            marks.extend((end..reader.draft.messages.len()).map(|at| (at, mark.clone())));
+        }
     }
     let count = reader.places.len();
     for (_, first, last) in shown.cuts.iter().filter(|(before, ..)| *before >= count) {
@@ -250,14 +255,14 @@ fn text_of(content: Value) -> String {
 /// Builds the session element by element.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// For each element of the history how many messages there were before it.
     places: Vec<usize>,
 }
 
 impl Reader {
-    fn new(name: &str) -> Self {
-        Self { draft: Draft::new(name), cwd: None, places: Vec::new() }
+    fn new(name: &str, messages: usize) -> Self {
+        Self { draft: Draft::holding(name, messages), cwd: None, places: Vec::new() }
     }
 
     fn has_replied(&self) -> bool {
@@ -301,7 +306,7 @@ impl Reader {
             _ => None,
         });
         if let Some(stated) = stated {
-            self.cwd = Some(Arc::from(stated));
+            self.cwd = Some(ArcStr::from(stated));
         }
         let model = value.get("modelInfo").and_then(|model| text(model, "modelId"));
         if let Some(model) = model.filter(|model| !model.is_empty()) {
@@ -313,7 +318,7 @@ impl Reader {
         if !parts.is_empty() {
             self.draft.messages.push(Message {
                 cwd: self.cwd.clone(),
-                usage: usage.or(metered),
+                usage: usage.or(metered).map(Box::new),
                 time: json::time_at(&value, "ts").or(time),
                 ..build::message(role, parts, line)
             });

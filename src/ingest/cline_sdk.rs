@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 
@@ -71,13 +71,13 @@ struct Rewritten {
 /// Builds the session message by message.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     rewritten: Option<Rewritten>,
 }
 
 impl Reader {
     fn prompt(&mut self, prompt: String) {
-        self.cwd = paths::stated_directory(&prompt).map(Arc::from);
+        self.cwd = paths::stated_directory(&prompt).map(ArcStr::from);
         if !prompt.is_empty() {
             self.push(Role::System, vec![build::text(prompt, false)], 1, None);
         }
@@ -117,7 +117,7 @@ impl Reader {
                 let end = self.draft.messages.len();
                 self.push(Role::Assistant, parts, line, time);
                 if let Some(reply) = self.draft.messages.get_mut(end) {
-                    reply.usage = usage;
+                    reply.usage = usage.map(Box::new);
                 }
                 if let Some(model) = message.get("modelInfo").and_then(|model| text(model, "id")) {
                     self.draft.model = Some(model.to_owned());

@@ -24,7 +24,7 @@ mod survey;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::value::Value;
 
@@ -136,7 +136,7 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
                         && item.contains_key("role")
                         && !item.contains_key("type")
                     {
-                        item.insert("type".to_owned(), "message".into());
+                        item.insert("type", "message".into());
                     }
                     found.push(Entry { line, kind: Kind::Item, payload });
                 }
@@ -188,7 +188,7 @@ fn item_type(payload: &Value) -> &str {
 struct Reader {
     draft: Draft,
     survey: Survey,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     model: Option<String>,
     /// Index of the assistant message that takes further items.
     reply: Option<usize>,
@@ -295,7 +295,7 @@ impl Reader {
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty())
             && self.cwd.as_deref() != Some(cwd)
         {
-            self.cwd = Some(Arc::from(cwd));
+            self.cwd = Some(ArcStr::from(cwd));
         }
     }
 
@@ -412,7 +412,7 @@ impl Reader {
         self.reply = self.push(Role::Assistant, parts, line);
         self.newest_reply = self.reply;
         if let Some(message) = self.reply.and_then(|reply| self.draft.messages.get_mut(reply)) {
-            message.usage = self.usage.waiting.take();
+            message.usage = self.usage.waiting.take().map(Box::new);
         }
         if self.model.is_some() {
             self.draft.model.clone_from(&self.model);
@@ -492,7 +492,7 @@ impl Reader {
             Placement::After => {
                 let newest = self.newest_reply.and_then(|reply| self.draft.messages.get_mut(reply));
                 if let Some(message) = newest.filter(|message| message.usage.is_none()) {
-                    message.usage = Some(usage);
+                    message.usage = Some(usage.into());
                 }
             }
         }

@@ -7,7 +7,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 use rustc_hash::FxHashSet;
@@ -70,7 +70,7 @@ pub(super) fn session(mut value: Value, name: &str, out: &mut Sink) {
     build::by_model(&mut draft, text(&value, "chatModelTitle").or_else(|| text(&value, "selectedModel")));
     let directory = build::first_text(&mut value, &["workspaceDirectory", "workspacePath"]);
     let directory = directory.strip_prefix("file://").unwrap_or(&directory);
-    let cwd: Option<Arc<str>> = Some(directory).filter(|path| !path.is_empty()).map(Arc::from);
+    let cwd: Option<ArcStr> = Some(directory).filter(|path| !path.is_empty()).map(ArcStr::from);
     let Value::Array(history) = take(&mut value, "history") else { return };
     let answered: FxHashSet<String> = history
         .iter()
@@ -79,7 +79,7 @@ pub(super) fn session(mut value: Value, name: &str, out: &mut Sink) {
     for (index, item) in history.into_iter().enumerate() {
         self::item(item, build::place(index), &answered, &mut draft, out);
     }
-    for message in &mut draft.messages {
+    for message in draft.messages.iter_mut() {
         message.cwd.clone_from(&cwd);
     }
     out.finish_draft(draft);
@@ -123,7 +123,7 @@ fn item(mut item: Value, line: u32, answered: &FxHashSet<String>, draft: &mut Dr
             parts.extend(calls.into_iter().filter(Value::is_object).map(call));
             let mut made = message(Role::Assistant, parts, line);
             let usage = told.get("usage").map(usage);
-            made.usage = usage.and_then(|usage| out.told(line, usage).flatten());
+            made.usage = usage.and_then(|usage| out.told(line, usage).flatten()).map(Box::new);
             draft.messages.push(made);
             let results: Vec<Part> = states
                 .into_iter()

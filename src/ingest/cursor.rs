@@ -43,7 +43,7 @@ fn sniff(value: &Value) -> Option<&'static str> {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut draft = Draft::new(name);
+    let mut draft = Draft::holding(name, records.len());
     for Record { line, mut value } in records {
         if text(&value, "type") == Some("turn_ended") {
             continue;

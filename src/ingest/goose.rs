@@ -12,7 +12,7 @@ mod database;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 
@@ -121,7 +121,7 @@ pub(super) fn session(
 /// Builds the session message by message.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// The messages that a compaction added are being read.
     compacting: bool,
 }

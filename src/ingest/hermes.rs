@@ -5,7 +5,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 
@@ -53,11 +53,11 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut bare = Draft::new(name);
     for Record { line, mut value } in records {
         if let Value::Array(messages) = take(&mut value, "messages") {
-            let mut draft = Draft::new(names.next(&value, &["session_id"], out));
+            let mut draft = Draft::holding(names.next(&value, &["session_id"], out), messages.len());
             describe(&mut draft, &mut value, line, out);
             let cwd =
                 value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
-            let cwd: Option<Arc<str>> = cwd.map(Arc::from);
+            let cwd: Option<ArcStr> = cwd.map(ArcStr::from);
             for (index, message) in messages.into_iter().enumerate() {
                 add(&mut draft, message, names.place(line, index), out);
             }
@@ -75,7 +75,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {
     let prompt = take(value, "system_prompt");
     if let Some(fields) = value.as_object_mut().filter(|_| !prompt.is_null()) {
-        fields.insert("system".to_owned(), prompt);
+        fields.insert("system", prompt);
     }
     chat::describe(draft, value, line, out);
 }

@@ -82,7 +82,7 @@ fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: 
         }
         if let Some(mut message) = read_message(message, line, out) {
             if let Some((usage, time)) = told.get(&id) {
-                message.usage = *usage;
+                message.usage = usage.map(Box::new);
                 message.time = *time;
             }
             draft.messages.push(message);
@@ -92,7 +92,7 @@ fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: 
     if let Some(last) = last
         && let Some(reported) = sample.pointer("/output/usage")
     {
-        last.usage = out.told(line, usage(reported)).flatten();
+        last.usage = out.told(line, usage(reported)).flatten().map(Box::new);
     }
     out.finish_draft(draft);
 }

@@ -193,7 +193,7 @@ impl Reader {
                 let usage = event.get("usage").and_then(|told| out.told(line, usage(told)).flatten());
                 let reply = self.step.1.and_then(|at| self.talk.draft.messages.get_mut(at));
                 if let Some(reply) = reply {
-                    reply.usage = usage;
+                    reply.usage = usage.map(Box::new);
                 }
             }
             "step.interrupted" | "step.retry" | "turn.interrupted" => {}

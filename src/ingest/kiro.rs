@@ -11,7 +11,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 
@@ -134,7 +134,7 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
         draft.messages.push(message(Role::User, vec![build::injected(summary)], 1));
     }
     let Value::Array(history) = take(&mut value, "history") else { return };
-    let mut cwd: Option<Arc<str>> = None;
+    let mut cwd: Option<ArcStr> = None;
     for (index, entry) in history.into_iter().enumerate() {
         let line = build::place(index);
         let (mut user, mut assistant, request) = match entry {
@@ -160,7 +160,7 @@ fn conversation(mut value: Value, name: &str, out: &mut Sink) {
         let at = |key: &str| request.get(key).and_then(json::time);
         let state = user.get("env_context").and_then(|context| context.get("env_state"));
         if let Some(directory) = state.and_then(|state| text(state, "current_working_directory")) {
-            cwd = Some(Arc::from(directory));
+            cwd = Some(ArcStr::from(directory));
         }
         let mut asked = message(Role::User, sent(&mut user, line, out), line);
         asked.cwd.clone_from(&cwd);

@@ -18,7 +18,10 @@
 use std::collections::VecDeque;
 
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use thin_vec::ThinVec;
 
+use super::growing::Growing;
 use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -38,7 +41,7 @@ pub(super) struct Draft {
     /// Where it belongs.
     pub(super) origin: Origin,
     /// Messages in order of the conversation.
-    pub(super) messages: Vec<Message>,
+    pub(super) messages: Growing<Message>,
     /// Recorded compactions; positions are indices into `messages` of the draft.
     pub(super) recorded: Vec<Recorded>,
     /// Requests that failed; positions as in `recorded`.
@@ -65,7 +68,7 @@ impl Draft {
         Self {
             id: id.into(),
             origin: Origin::Main,
-            messages: Vec::new(),
+            messages: Growing::default(),
             recorded: Vec::new(),
             refusals: Vec::new(),
             continues: None,
@@ -77,11 +80,18 @@ impl Draft {
             starts_midway: false,
         }
     }
+
+    /// An empty session that will probably hold so many messages.
+    pub(super) fn holding(id: impl Into<String>, messages: usize) -> Self {
+        let mut draft = Self::new(id);
+        draft.messages.reserve_exact(messages);
+        draft
+    }
 }
 
 /// Links a draft; `None` when no message is left of it.
 pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
-    let (messages, moved) = tidy(draft.messages, out);
+    let (messages, moved) = tidy(draft.messages.into_vec(), out);
     let pairing = pair(&messages, out);
     let (messages, links, moved_again) = settle(messages, pairing);
     if messages.is_empty() {
@@ -146,13 +156,28 @@ pub(super) fn note_starts_compacted(messages: &[Message], out: &mut Sink) {
     out.note(line, STARTS_COMPACTED, Severity::Note, text);
 }
 
+/// Makes each message anew, as one, several or none, in the memory that they have: `make` is given a message and its index, and puts
+/// what becomes of it at the end of the queue. Also: for each message the index of the first one made from it or from a later one.
+fn remake(
+    messages: Vec<Message>,
+    mut make: impl FnMut(usize, Message, &mut VecDeque<Message>),
+) -> (Vec<Message>, Vec<usize>) {
+    let mut waiting = messages.len();
+    let mut moved = Vec::with_capacity(waiting);
+    let mut queue = VecDeque::from(messages);
+    while let Some(next) = waiting.checked_sub(1) {
+        let Some(message) = queue.pop_front() else { break };
+        waiting = next;
+        moved.push(queue.len() - waiting);
+        make(moved.len() - 1, message, &mut queue);
+    }
+    (queue.into(), moved)
+}
+
 /// Drops what is empty and gives results messages of their own. Also: for each message the index of the first one
 /// made from it or from a later one.
 fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Vec<usize>) {
-    let mut tidied = Vec::with_capacity(messages.len());
-    let mut moved = Vec::with_capacity(messages.len());
-    for mut message in messages {
-        moved.push(tidied.len());
+    remake(messages, |_, mut message, tidied| {
         keep(&mut message, |part| match part {
             Part::Text(text) => !text.text.is_empty(),
             Part::Thinking(text) => !text.is_empty(),
@@ -175,7 +200,7 @@ fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Vec<usize>) {
             } else {
                 let mut answers = Message { role: Role::Tool, ..message.clone() };
                 keep(&mut answers, is_result);
-                tidied.push(answers);
+                tidied.push_back(answers);
                 message.role = Role::User;
                 keep(&mut message, |part| !is_result(part));
             }
@@ -185,10 +210,9 @@ fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Vec<usize>) {
         }
         if !message.parts.is_empty() {
             message.parts.shrink_to_fit();
-            tidied.push(message);
+            tidied.push_back(message);
         }
-    }
-    (tidied, moved)
+    })
 }
 
 /// Keeps the parts that `wanted` says, with their lines.
@@ -227,22 +251,34 @@ struct Pairing {
     fates: FxHashMap<PartRef, Fate>,
 }
 
-/// Unanswered calls, by batch, oldest first; answered ones are skipped when met.
+/// Unanswered calls of one batch, as numbers of links, oldest first; answered ones are skipped when met.
+#[derive(Debug)]
+struct Batch {
+    number: u32,
+    /// So many of its calls are done with.
+    done: u32,
+    calls: SmallVec<[u32; 2]>,
+}
+
+/// Unanswered calls, by batch. Nearly always there is one, and it needs no memory of its own.
 #[derive(Debug, Default)]
-struct Pending(Vec<(u32, VecDeque<usize>)>);
+struct Pending(SmallVec<[Batch; 1]>);
 
 impl Pending {
     fn push(&mut self, batch: u32, link: usize) {
+        let link = u32::try_from(link).unwrap_or(u32::MAX);
         match self.0.last_mut() {
-            Some((newest, calls)) if *newest == batch => calls.push_back(link),
-            _ => self.0.push((batch, VecDeque::from([link]))),
+            Some(newest) if newest.number == batch => newest.calls.push(link),
+            _ => self.0.push(Batch { number: batch, done: 0, calls: SmallVec::from_elem(link, 1) }),
         }
     }
 
     /// The oldest open call of the newest batch that has one.
     fn pop(&mut self, is_open: impl Fn(usize) -> bool) -> Option<usize> {
-        while let Some((_, calls)) = self.0.last_mut() {
-            while let Some(link) = calls.pop_front() {
+        while let Some(newest) = self.0.last_mut() {
+            while let Some(link) = newest.calls.get(newest.done as usize) {
+                newest.done += 1;
+                let link = *link as usize;
                 if is_open(link) {
                     return Some(link);
                 }
@@ -279,7 +315,7 @@ fn pair(messages: &[Message], out: &mut Sink) -> Pairing {
                 Part::Result(result) => {
                     let links = &mut pairing.links;
                     let id = result.call_id.as_str();
-                    let is_open = |link: usize| links[link].result.is_none();
+                    let is_open = |link: usize| links.get(link).is_some_and(|link| link.result.is_none());
                     let call = if id.is_empty() {
                         any.pop(is_open)
                     } else {
@@ -327,11 +363,9 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
         let same = (0..messages.len()).collect();
         return (messages, links, same);
     }
-    let mut settled: Vec<Message> = Vec::with_capacity(messages.len());
-    let mut moved = Vec::with_capacity(messages.len());
     let mut places: FxHashMap<PartRef, PartRef> = FxHashMap::default();
-    for (index, mut message) in messages.into_iter().enumerate() {
-        moved.push(settled.len());
+    let mut made = 0;
+    let (settled, moved) = remake(messages, |index, mut message, settled| {
         let mut kept = Vec::with_capacity(message.parts.len());
         let mut orphans = Vec::new();
         let lines = std::mem::take(&mut message.lines);
@@ -350,12 +384,12 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
                 (_, part) => {
                     if matches!(part, Part::Call(_) | Part::Result(_)) {
                         let new = PartRef {
-                            message: MessageIdx::new(settled.len()),
+                            message: MessageIdx::new(made),
                             part: u32::try_from(kept.len()).unwrap_or(u32::MAX),
                         };
                         places.insert(old, new);
                     }
-                    message.lines.extend(lines.get(part_index));
+                    message.lines.extend(lines.get(part_index).copied());
                     kept.push(part);
                 }
             }
@@ -366,12 +400,15 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
             line: message.line,
             cwd: message.cwd.clone(),
             usage: None,
-            lines: Vec::new(),
+            lines: ThinVec::new(),
             time: None,
         };
         message.parts = kept;
-        settled.extend([message, demoted].into_iter().filter(|message| !message.parts.is_empty()));
-    }
+        for message in [message, demoted].into_iter().filter(|message| !message.parts.is_empty()) {
+            made += 1;
+            settled.push_back(message);
+        }
+    });
     for link in &mut links {
         let place = |at: PartRef| places.get(&at).copied().unwrap_or(at);
         *link = Link { call: place(link.call), result: link.result.map(place) };
@@ -420,7 +457,7 @@ mod tests {
                 line: u32::try_from(index).unwrap() + 1,
                 cwd: None,
                 usage: None,
-                lines: Vec::new(),
+                lines: ThinVec::new(),
                 time: None,
             });
         }
@@ -483,7 +520,7 @@ mod tests {
                 line: 3,
                 cwd: None,
                 usage: None,
-                lines: Vec::new(),
+                lines: ThinVec::new(),
                 time: None,
             },
         );

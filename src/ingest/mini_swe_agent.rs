@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
@@ -73,7 +73,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 let config = value.pointer("/info/config").unwrap_or(&Value::Null);
                 let setting = |place: &str| config.pointer(place).and_then(Value::as_str);
                 reader.items.draft.model = setting("/model/model_name").map(str::to_owned);
-                reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
+                reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(ArcStr::from);
                 for (index, message) in messages.into_iter().enumerate() {
                     reader.message(message, names.place(line, index), out);
                 }
@@ -98,7 +98,7 @@ fn return_code(content: &str) -> Option<i32> {
 /// Builds a session message by message.
 struct Reader {
     items: Items,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// True after a reply, until the user speaks.
     replied: bool,
     /// True after a call that was text, until its result.
@@ -112,7 +112,7 @@ impl Reader {
 
     fn finish(self, out: &mut Sink) {
         let mut draft = self.items.draft;
-        for message in &mut draft.messages {
+        for message in draft.messages.iter_mut() {
             message.cwd = message.cwd.take().or_else(|| self.cwd.clone());
         }
         chat::place(&mut draft);
@@ -193,7 +193,7 @@ impl Reader {
         let mut parts = chat::assistant_parts(message);
         parts.extend(call);
         let mut reply = build::message(Role::Assistant, parts, line);
-        reply.usage = usage;
+        reply.usage = usage.map(Box::new);
         self.items.draft.messages.push(reply);
     }
 }

@@ -105,6 +105,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             starts_compacted,
             ..Draft::new(session_id(&value, &["id"], name, number + 1, several))
         };
+        let messages = messages.into_vec();
         let at = match previous.or(asked.filter(|_| is_response && !is_request)) {
             Some(at) => {
                 threads.extend(at, messages);
@@ -179,7 +180,7 @@ impl Items {
             message.time = message.time.or(time);
         }
         if let Some(reply) = new.iter_mut().find(|message| message.role == Role::Assistant) {
-            reply.usage = usage;
+            reply.usage = usage.map(Box::new);
         }
     }
 

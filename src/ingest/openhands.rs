@@ -12,7 +12,7 @@ mod later;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::Value;
 use crate::ingest::value::json;
@@ -149,7 +149,7 @@ fn read_tree(pieces: Vec<Piece>, name: &str, out: &mut Sink) {
 /// Builds the session event by event.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// Message made from an event, by the event's id.
     places: FxHashMap<String, usize>,
     /// Call id of an action, by the event's id.
@@ -323,7 +323,7 @@ impl Reader {
         }
         let usage = response.get("usage").and_then(|told| out.told(line, chat::usage(told)).flatten());
         if let Some(message) = self.draft.messages.last_mut() {
-            message.usage = usage.or(message.usage);
+            message.usage = usage.map(Box::new).or(message.usage.take());
         }
     }
 
@@ -342,7 +342,7 @@ impl Reader {
         if let Some(cwd) =
             extras.pointer("/metadata/working_dir").and_then(Value::as_str).filter(|it| !it.is_empty())
         {
-            self.cwd = Some(Arc::from(cwd));
+            self.cwd = Some(ArcStr::from(cwd));
         }
         let cause = event.get("cause").map(|cause| argument_text(cause.clone()));
         let tied =

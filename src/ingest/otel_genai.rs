@@ -158,7 +158,7 @@ fn timed(read: messages::Said, span: &Span) -> Vec<Message> {
         message.time = span.end.or(span.start);
     }
     if let Some(first) = reply.iter_mut().find(|message| message.role == Role::Assistant) {
-        first.usage = usage;
+        first.usage = usage.map(Box::new);
     }
     let mut joined: Vec<Message> = Vec::with_capacity(sent.len() + reply.len());
     let boundary = sent.len();

@@ -18,7 +18,7 @@ mod retained;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use super::value::Value;
 
@@ -93,7 +93,8 @@ fn count(value: &Value, out: &mut Sink) {
 
 fn session(records: Vec<Record>, name: String, out: &mut Sink) {
     let mut tree = Tree::of(records, out);
-    let mut reader = Reader { draft: Draft::new(name), cwd: None, model: None, known: Known::default() };
+    let mut reader =
+        Reader { draft: Draft::holding(name, tree.len()), cwd: None, model: None, known: Known::default() };
     reader.header(&tree.header);
     let path = tree.active_path(out);
     // How many messages there were before each entry of the path, to find where the kept part of a compaction begins.
@@ -122,7 +123,7 @@ type FirstKept = Option<Result<usize, String>>;
 /// Builds the session entry by entry.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     /// The model chosen, for replies that name none.
     model: Option<String>,
     known: Known,
@@ -136,7 +137,7 @@ impl Reader {
         // The older versions name the file that it was branched from, the newer ones the same in another field.
         let parent = ["parentSession", "branchedFrom"].iter().find_map(|key| text(header, key));
         self.draft.continues = parent.and_then(session_of_file).map(str::to_owned);
-        self.cwd = text(header, "cwd").filter(|cwd| !cwd.is_empty()).map(Arc::from);
+        self.cwd = text(header, "cwd").filter(|cwd| !cwd.is_empty()).map(ArcStr::from);
         self.model = text(header, "modelId").map(str::to_owned);
     }
 
@@ -161,7 +162,11 @@ impl Reader {
     fn push(&mut self, role: Role, parts: Vec<Part>, usage: Option<Usage>, line: u32) {
         if !parts.is_empty() {
             let cwd = self.cwd.clone();
-            self.draft.messages.push(Message { cwd, usage, ..build::message(role, parts, line) });
+            self.draft.messages.push(Message {
+                cwd,
+                usage: usage.map(Box::new),
+                ..build::message(role, parts, line)
+            });
         }
     }
 
@@ -250,7 +255,7 @@ impl Reader {
         for message in tail.into_iter().filter(|message| !summary(message)) {
             reader.message(message, line, &mut said);
         }
-        reader.draft.messages
+        reader.draft.messages.into_vec()
     }
 
     /// Sets a summary aside, with the position of the first message that stayed where an entry of the log says one; or begins the conversation with it when it is the first thing.

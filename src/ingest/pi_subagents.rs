@@ -123,7 +123,7 @@ fn message(talk: &mut Talk, mut value: Value, line: u32, time: Option<i64>, out:
         }
         "toolResult" | "tool" => {
             if let Value::Object(fields) = &mut message {
-                fields.insert("content".to_owned(), content);
+                fields.insert("content", content);
             }
             talk.push(Role::Tool, vec![Part::Result(pi::result(message))], line, time);
         }

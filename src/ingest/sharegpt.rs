@@ -50,7 +50,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             continue;
         };
         let id = names.next(&value, &["id", "conversation_id"], out);
-        let mut draft = Draft::new(id);
+        let mut draft = Draft::holding(id, list.len());
         chat::describe(&mut draft, &mut value, line, out);
         for (index, turn) in list.into_iter().enumerate() {
             add(&mut draft, turn, names.place(line, index), out);
@@ -77,8 +77,8 @@ fn add(draft: &mut Draft, mut turn: Value, line: u32, out: &mut Sink) {
         other => other,
     };
     if let Some(fields) = turn.as_object_mut() {
-        fields.insert("role".to_owned(), json!(role));
-        fields.insert("content".to_owned(), said);
+        fields.insert("role", json!(role));
+        fields.insert("content", said);
     }
     chat::add(draft, turn, line, out);
 }

@@ -269,7 +269,7 @@ fn tool(lines: &[&str], id: String) -> (ToolCall, Option<ToolResult>) {
     let told = result.as_deref().and_then(path_of_result);
     let mut put = |key: &str, value: Option<&str>| {
         if let Some(value) = value.filter(|value| !value.is_empty()) {
-            arguments.insert(key.to_owned(), Value::from(value));
+            arguments.insert(key, Value::from(value));
         }
     };
     match kind {

@@ -62,7 +62,7 @@ fn sniff_markdown(text: &str) -> Option<&'static str> {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut draft = Draft::new(name);
+    let mut draft = Draft::holding(name, records.len());
     for Record { line, mut value } in records {
         let kind = take_text(&mut value, "type");
         let mut data = take(&mut value, "data");
@@ -168,7 +168,12 @@ fn reply(parts: Vec<Part>, line: u32, draft: &mut Draft) {
 }
 
 fn read_yaml(text: &str, name: &str, out: &mut Sink) {
-    let mut value: Value = match serde_saphyr::from_str(text) {
+    // What a text without aliases can hold; aliases have limits of their own.
+    let most = text.len().max(1_000_000);
+    let options = serde_saphyr::options! {
+        budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20) },
+    };
+    let mut value: Value = match serde_saphyr::from_str_with_options(text, options) {
         Ok(value) => value,
         Err(error) => {
             let error = error.to_string();

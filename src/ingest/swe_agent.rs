@@ -11,7 +11,7 @@
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::json;
 use crate::ingest::value::{Map, Value};
@@ -107,7 +107,7 @@ fn fenced(text: &str) -> Option<(String, String)> {
 /// What a step says of where it was taken.
 #[derive(Debug, Default)]
 struct State {
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     open_file: Option<String>,
 }
 
@@ -119,7 +119,10 @@ fn states(steps: &[Value]) -> Vec<State> {
             None => Value::Null,
         };
         let known = |key: &str| text(&parsed, key).filter(|path| !path.is_empty() && *path != "n/a");
-        State { cwd: known("working_dir").map(Arc::from), open_file: known("open_file").map(str::to_owned) }
+        State {
+            cwd: known("working_dir").map(ArcStr::from),
+            open_file: known("open_file").map(str::to_owned),
+        }
     };
     steps.iter().map(state).collect()
 }
@@ -142,7 +145,7 @@ struct Reader {
     calls: u64,
     /// True after an action that was text, until its result.
     awaits: bool,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
 }
 
 impl Default for Reader {
@@ -243,13 +246,13 @@ fn acted(action: &str, open_file: Option<&str>) -> Part {
     };
     let mut arguments = Map::new();
     if let Some(path) = path {
-        arguments.insert("path".to_owned(), path.into());
+        arguments.insert("path", path.into());
     }
     if name == "str_replace_editor" {
-        arguments.insert("command".to_owned(), word(1).unwrap_or_default().into());
-        arguments.insert("action".to_owned(), action.into());
+        arguments.insert("command", word(1).unwrap_or_default().into());
+        arguments.insert("action", action.into());
     } else {
-        arguments.insert("command".to_owned(), action.into());
+        arguments.insert("command", action.into());
     }
     build::call("", name, Value::Object(arguments))
 }

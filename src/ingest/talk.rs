@@ -1,6 +1,7 @@
 //! A conversation being put together, for readers whose records come one after the other.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
+use thin_vec::ThinVec;
 
 use super::build::{begin_compacted, is_beginning, said};
 use super::links::Draft;
@@ -14,7 +15,7 @@ pub(super) struct Talk {
     /// What was said.
     pub(super) draft: Draft,
     /// Directory of the records to come.
-    pub(super) cwd: Option<Arc<str>>,
+    pub(super) cwd: Option<ArcStr>,
 }
 
 impl Talk {
@@ -33,7 +34,7 @@ impl Talk {
     /// What follows is said in this directory, if one is given.
     pub(super) fn enter(&mut self, cwd: Option<&str>) {
         if let Some(cwd) = cwd.filter(|cwd| !cwd.is_empty() && self.cwd.as_deref() != Some(cwd)) {
-            self.cwd = Some(Arc::from(cwd));
+            self.cwd = Some(ArcStr::from(cwd));
         }
     }
 
@@ -46,7 +47,7 @@ impl Talk {
 
     /// A message that carries these parts.
     pub(super) fn message(&self, role: Role, parts: Vec<Part>, line: u32, time: Option<i64>) -> Message {
-        Message { role, parts, line, lines: Vec::new(), cwd: self.cwd.clone(), usage: None, time }
+        Message { role, parts, line, lines: ThinVec::new(), cwd: self.cwd.clone(), usage: None, time }
     }
 
     /// Adds a message, if there is anything in it.
@@ -71,7 +72,7 @@ impl Talk {
     /// Gives the last message its usage.
     pub(super) fn used(&mut self, usage: Option<Usage>) {
         if let Some(last) = self.draft.messages.last_mut().filter(|last| last.role == Role::Assistant) {
-            last.usage = usage.or(last.usage);
+            last.usage = usage.map(Box::new).or(last.usage.take());
         }
     }
 

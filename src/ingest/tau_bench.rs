@@ -79,10 +79,10 @@ fn run(mut value: Value, model: Option<&str>, fallback: &str, place: &dyn Fn(usi
         (None, Some(task), None) => format!("task-{task}"),
         (None, None, _) => fallback.to_owned(),
     };
-    let mut draft = Draft::new(id);
-    draft.model = text(&value, "model_path").or(model).map(str::to_owned);
+    let model = text(&value, "model_path").or(model).map(str::to_owned);
     let messages = ["traj", "messages"].iter().map(|key| take(&mut value, key)).find(Value::is_array);
     let Some(Value::Array(messages)) = messages else { return };
+    let mut draft = Draft { model, ..Draft::holding(id, messages.len()) };
     // Results of the user's own calls still to come.
     let mut owed = 0usize;
     for (index, mut message) in messages.into_iter().enumerate() {
@@ -120,10 +120,10 @@ fn add(draft: &mut Draft, mut message: Value, owed: &mut usize, line: u32, out: 
             if !fields.contains_key("tool_call_id")
                 && let Some(id) = fields.remove("id")
             {
-                fields.insert("tool_call_id".to_owned(), id);
+                fields.insert("tool_call_id", id);
             }
             if error {
-                fields.insert("is_error".to_owned(), json!(true));
+                fields.insert("is_error", json!(true));
             }
         }
     } else if role == "assistant" {

@@ -7,11 +7,13 @@
 //! Of a field that comes twice the last one counts, and it is remembered that there was one.
 
 use std::borrow::Cow;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::fmt;
+use std::hash::BuildHasher;
 
+use arcstr::ArcStr;
 use compact_str::CompactString;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxBuildHasher, FxHashMap};
 use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Number;
@@ -23,8 +25,29 @@ macro_rules! json {
 }
 pub(crate) use json;
 
-/// The name of a field.
-pub(crate) type Key = CompactString;
+/// The name of a field: the size of a pointer, shared by the objects that have it.
+pub(crate) type Key = ArcStr;
+
+/// So many names are remembered, each in the place that its hash gives: logs have a few dozen.
+const REMEMBERED: usize = 256;
+
+thread_local! {
+    /// Names lately read.
+    static NAMES: RefCell<[Key; REMEMBERED]> = const { RefCell::new([const { ArcStr::new() }; REMEMBERED]) };
+}
+
+/// The name that others use as well, where it was read lately.
+fn shared(name: &str) -> Key {
+    let hash = usize::try_from(FxBuildHasher.hash_one(name) % REMEMBERED as u64).unwrap_or(0);
+    NAMES.with_borrow_mut(|names| match names.get_mut(hash) {
+        Some(known) if *known == name => known.clone(),
+        Some(place) => {
+            *place = name.into();
+            place.clone()
+        }
+        None => name.into(),
+    })
+}
 
 /// A JSON value.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -66,7 +89,7 @@ impl Map {
     /// The value of a field, put there where there is none.
     pub(crate) fn get_or_insert_with(&mut self, key: &str, value: impl FnOnce() -> Value) -> &mut Value {
         let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
-            self.push(Key::new(key), value());
+            self.push(shared(key), value());
             self.0.len() - 1
         });
         &mut self.0[at].1
@@ -112,12 +135,11 @@ impl Map {
     }
 
     /// Sets a field; what it held before.
-    pub(crate) fn insert(&mut self, key: impl Into<Key>, value: Value) -> Option<Value> {
-        let key = key.into();
-        if let Some(place) = self.get_mut(&key) {
+    pub(crate) fn insert(&mut self, key: &str, value: Value) -> Option<Value> {
+        if let Some(place) = self.get_mut(key) {
             Some(std::mem::replace(place, value))
         } else {
-            self.push(key, value);
+            self.push(shared(key), value);
             None
         }
     }
@@ -380,9 +402,9 @@ impl From<Value> for serde_json::Value {
             Value::Number(number) => Self::Number(number),
             Value::String(text) => Self::String(text.into()),
             Value::Array(items) => Self::Array(items.into_iter().map(Self::from).collect()),
-            Value::Object(map) => {
-                Self::Object(map.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
-            }
+            Value::Object(map) => Self::Object(
+                map.into_iter().map(|(name, value)| (name.as_str().into(), value.into())).collect(),
+            ),
         }
     }
 }
@@ -529,7 +551,7 @@ impl<'de> Visitor<'de> for Seed<'_> {
                 fields.next_value::<IgnoredAny>()?;
             } else {
                 let value = fields.next_value_seed(self.inner())?;
-                found.push((Key::new(&*name), value));
+                found.push((shared(&name), value));
             }
         }
         let mut found = Map(found.into_boxed_slice());
@@ -598,7 +620,7 @@ mod tests {
 
     #[test]
     fn a_log_of_small_records_is_small() {
-        assert_eq!((size_of::<Value>(), size_of::<(Key, Value)>()), (24, 48));
+        assert_eq!((size_of::<Value>(), size_of::<(Key, Value)>()), (24, 32));
     }
 
     #[test]

@@ -128,7 +128,7 @@ fn first_call(transcript: &Transcript, tokens: &TokenIndex, replies: &[usize]) -
         return None;
     }
     let first = *replies.first()?;
-    let usage = transcript.messages.get(first)?.usage.filter(|usage| usage.input > 0)?;
+    let usage = transcript.messages.get(first)?.usage.as_ref().filter(|usage| usage.input > 0)?;
     usage.input.checked_sub(tokens.range(0..first)).filter(|overhead| *overhead > 0)
 }
 

@@ -123,6 +123,8 @@ fn severity_of(name: &str) -> Severity {
 
 /// One session by itself.
 fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Trail) {
+    // Before the tokens are counted: what it is found from takes as much memory.
+    let files = states(transcript);
     let tokens = TokenIndex::new(transcript, tokenizer);
     let trail = Trail::of(transcript, &tokens);
     let mut roles = Roles::default();
@@ -144,7 +146,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
                 _ => {}
             }
         }
-        if let Some(usage) = message.usage {
+        if let Some(usage) = &message.usage {
             reported.replies += 1;
             reported.prompt_max = reported.prompt_max.max(usage.input);
             reported.prompt += usage.input;
@@ -188,7 +190,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
         opaque,
         tokens: tokens.total(),
         reported,
-        files: states(transcript),
+        files,
         compactions: transcript.recorded.len() as u64,
         refusals: transcript.refusals.len() as u64,
         starts_compacted: transcript.starts_compacted,
@@ -291,7 +293,7 @@ impl Step {
             time: message.time,
             calls,
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
-            output: message.usage.map_or(0, |usage| usage.output),
+            output: message.usage.as_ref().map_or(0, |usage| usage.output),
             reply: message.role == Role::Assistant,
         }
     }

@@ -1,6 +1,7 @@
 use super::*;
 use crate::summarize::{SessionView, extractive::Extractive};
 use crate::transcript::{Message, Origin, Part, Text, Transcript};
+use thin_vec::ThinVec;
 
 /// A session of one-line messages, one character of `roles` each.
 fn session(roles: &str) -> Transcript {
@@ -21,7 +22,7 @@ fn session(roles: &str) -> Transcript {
             line: index as u32 + 1,
             cwd: None,
             usage: None,
-            lines: Vec::new(),
+            lines: ThinVec::new(),
             time: None,
         })
         .collect();

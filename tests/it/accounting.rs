@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 /// Usage of each reply.
 fn usages(transcript: &Transcript) -> Vec<Option<Usage>> {
     let replies = transcript.messages.iter().filter(|message| message.role == Role::Assistant);
-    replies.map(|message| message.usage).collect()
+    replies.map(|message| message.usage.as_deref().copied()).collect()
 }
 
 /// Prompt tokens of each reply.

@@ -4,6 +4,7 @@ use crate::ingest::{Format, ingest};
 use crate::testing::{corpus_files, transcript};
 use crate::transcript::{Origin, Outcome, Recorded, RecordedLists, ToolCall, Usage};
 use proptest::prelude::*;
+use thin_vec::ThinVec;
 
 /// Writes sessions and reads them back: all of them, the same, and in the same bytes when written again.
 fn check_round_trip(sessions: &[Transcript], label: &str) {
@@ -46,7 +47,7 @@ fn full() -> Transcript {
     session.tool_schema = Some("[{}]".to_owned());
     session.starts_midway = true;
     let message = &mut session.messages[3];
-    message.usage = Some(Usage { input: u64::MAX, cache_read: 1, cache_write: 2, output: 3 });
+    message.usage = Some(Box::new(Usage { input: u64::MAX, cache_read: 1, cache_write: 2, output: 3 }));
     message.parts.extend([
         Part::Thinking("hm".to_owned()),
         Part::Image { bytes: 7 },
@@ -140,7 +141,7 @@ proptest! {
                 role,
                 parts: vec![part],
                 line: *line,
-                lines: Vec::new(), time: None,
+                lines: ThinVec::new(), time: None,
                 cwd: Some(text.as_str().into()),
                 usage: None,
             });

@@ -33,7 +33,7 @@ fn a_thread() {
     assert_eq!(session.main_cwd(), Some("/w"));
     assert_eq!(session.messages[0].time, Some(1_700_000_001_000));
     let usage = Usage { input: 130, cache_read: 100, cache_write: 20, output: 5 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert!(session.links[2].result.is_none());
 }
 

@@ -13,7 +13,10 @@ fn steps_hold_calls_and_results() {
         (session.id.as_str(), session.model.as_deref(), &session.origin),
         ("s-1", Some("m-1"), &Origin::Main)
     );
-    assert_eq!(session.messages[2].usage, Some(Usage { input: 9, cache_read: 4, cache_write: 0, output: 2 }));
+    assert_eq!(
+        session.messages[2].usage.as_deref(),
+        Some(&Usage { input: 9, cache_read: 4, cache_write: 0, output: 2 })
+    );
     assert_eq!((read.format, read.raw.messages, read.raw.tool_calls), (Some(Format::Atif), 5, 2));
     assert_eq!(session.tool_schema.as_deref(), Some(r#"[{"type":"function"}]"#));
     let alone = DOCUMENT.split(",\"subagent_trajectories\"").next().unwrap();

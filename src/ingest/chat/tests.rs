@@ -19,7 +19,7 @@ fn one_message_a_line() {
     assert_eq!(session.model.as_deref(), Some("m-1"));
     assert_eq!(session.call(&session.links[0]).unwrap().arguments, "{\"cmd\": \"ls\"}");
     let usage = Usage { input: 50, cache_read: 40, cache_write: 0, output: 3 };
-    assert_eq!(session.messages[4].usage, Some(usage));
+    assert_eq!(session.messages[4].usage.as_deref(), Some(&usage));
 }
 
 #[test]

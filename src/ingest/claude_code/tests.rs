@@ -92,7 +92,7 @@ fn lines_of_one_reply_become_one_message() {
     );
     // The last line of the reply has its usage; the prompt counts caches once.
     let usage = Usage { input: 321, cache_read: 20, cache_write: 300, output: 2 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert_eq!((session.id.as_str(), session.model.as_deref()), ("s-1", Some("m-1")));
     assert_eq!(session.messages[1].cwd.as_deref(), Some("/work"));
     assert_eq!((read.raw.messages, read.raw.tool_calls), (5, 2));
@@ -503,7 +503,7 @@ fn check_tokens(tokens: &Value, told: Option<u64>, expected: &[&str]) {
     reply["message"]["usage"] = json!({"input_tokens": tokens, "output_tokens": 3});
     let (session, read) =
         check_text(&format!("{}\n{reply}", lines(&["a<- user go"])), &["U \"go\"", "A \"x\""]);
-    let usage = session.messages[1].usage;
+    let usage = session.messages[1].usage.as_deref();
     assert_eq!(usage.map(|usage| usage.input), if expected.is_empty() { told.or(Some(0)) } else { None });
     assert_eq!(codes(&read), expected, "{tokens}");
 }
@@ -540,7 +540,7 @@ fn client_made_replies_carry_no_usage_and_no_model() {
         &["U \"go\"", "A \"API Error: overloaded\""],
     );
     assert_eq!(session.messages[1].role, Role::Assistant);
-    assert_eq!((session.messages[1].usage, session.model), (None, None));
+    assert_eq!((session.messages[1].usage.as_ref(), session.model), (None, None));
     assert_eq!(codes(&read), ["synthetic-reply"]);
 }
 

@@ -135,7 +135,11 @@ impl Reader {
             return;
         }
         let usage = self.usage.take_if(|_| role == Role::Assistant);
-        self.draft.messages.push(Message { usage, time, ..build::message(role, vec![part], line) });
+        self.draft.messages.push(Message {
+            usage: usage.map(Box::new),
+            time,
+            ..build::message(role, vec![part], line)
+        });
     }
 
     fn call(&mut self, said: &str, line: u32, time: Option<i64>, out: &mut Sink) {

@@ -169,7 +169,7 @@ fn arguments(body: &str) -> Map {
         let value = at.map_or(inside, |at| inside.get(..at).unwrap_or_default());
         let value =
             if WHOLE.contains(&name) { value.strip_prefix('\n').unwrap_or(value) } else { value.trim() };
-        found.insert(name.to_owned(), Value::from(value));
+        found.insert(name, Value::from(value));
         let Some(at) = at else { break };
         rest = inside.get(at + closing.len()..).unwrap_or_default();
     }

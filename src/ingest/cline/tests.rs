@@ -133,7 +133,7 @@ fn calls_as_blocks() {
         &[r#"U "go""#, "A (hm) read_file#a read_file#b", r#"T =ok "body" b=ok "other""#, r#"A "done""#],
     );
     let usage = Usage { input: 100, cache_read: 90, cache_write: 0, output: 5 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert_eq!((session.model.as_deref(), session.messages[0].time), (Some("m"), Some(1_700_000_000_000)));
     assert_eq!(read.raw.tool_calls, 2);
 }
@@ -210,7 +210,7 @@ fn the_interface_alone() {
             r#"A "done" "Next?""#,
         ],
     );
-    assert_eq!(session.messages[1].usage.map(|usage| (usage.input, usage.output)), Some((100, 5)));
+    assert_eq!(session.messages[1].usage.as_ref().map(|usage| (usage.input, usage.output)), Some((100, 5)));
     assert_eq!(session.recorded[0].tokens_before, Some(900));
     assert_eq!((read.raw.messages, read.raw.tool_calls, read.raw.compactions), (16, 2, 1));
     assert_eq!(codes(&read), ["kept-unknown", "shown-error"]);
@@ -251,8 +251,8 @@ fn the_directory_of_a_task_tells_what_was_cut() {
     let [recorded] = session.recorded.as_slice() else { panic!("{session:#?}") };
     let kept: Vec<u32> = recorded.kept.iter().map(|at| at.0).collect();
     assert_eq!((recorded.before.get(), kept), (5, vec![0, 1, 4]));
-    assert_eq!(session.messages[1].usage.map(|usage| usage.input), Some(10));
-    assert_eq!(session.messages[5].usage.map(|usage| usage.input), Some(70));
+    assert_eq!(session.messages[1].usage.as_ref().map(|usage| usage.input), Some(10));
+    assert_eq!(session.messages[5].usage.as_ref().map(|usage| usage.input), Some(70));
     assert_eq!(session.messages[5].time, Some(1_700_000_005_000));
     assert_eq!((read.raw.messages, read.raw.compactions), (6, 1));
 }

@@ -30,7 +30,7 @@ fn calls_and_their_answers() {
     assert_eq!((session.id.as_str(), session.model.as_deref()), ("s-1", Some("m")));
     assert_eq!(session.messages[1].cwd.as_deref(), Some("/w"));
     let usage = Usage { input: 100, cache_read: 90, cache_write: 0, output: 5 };
-    assert_eq!(session.messages[2].usage, Some(usage));
+    assert_eq!(session.messages[2].usage.as_deref(), Some(&usage));
     assert_eq!((read.raw.messages, read.raw.tool_calls), (3, 3));
 }
 

@@ -311,7 +311,7 @@ fn usage_goes_to_its_reply() {
     let inputs = |steps: &[&str]| -> Vec<Option<u64>> {
         let (session, _) = read_one(&script(steps));
         let replies = session.messages.iter().filter(|message| message.role.name() == "assistant");
-        replies.map(|message| message.usage.map(|usage| usage.input)).collect()
+        replies.map(|message| message.usage.as_ref().map(|usage| usage.input)).collect()
     };
     // Behind the reply; the same totals again and zeros are no news.
     let after = [
@@ -345,7 +345,7 @@ fn usage_goes_to_its_reply() {
 
     let (session, _) = read_one(&script(&["typed a", "reply b", "tokens 10"]));
     let usage = Usage { input: 10, cache_read: 2, cache_write: 0, output: 3 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert_eq!(session.context_window, Some(9000));
 }
 
@@ -547,7 +547,7 @@ fn events_stand_in_for_items_that_are_not_there() {
         (EVENT, r#"{"type":"token_count","info":{"input_tokens":5,"output_tokens":1}}"#),
     ]);
     let (session, read) = check(&lines, &[r#"U "a""#, r#"A (hm) "b""#]);
-    assert_eq!(session.messages[1].usage.map(|usage| usage.input), Some(5));
+    assert_eq!(session.messages[1].usage.as_ref().map(|usage| usage.input), Some(5));
     assert_eq!((read.raw.messages, codes(&read)), (0, vec!["events-as-messages", "events-as-messages"]));
 }
 

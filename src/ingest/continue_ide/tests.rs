@@ -33,7 +33,7 @@ fn a_message_answers_before_a_state() {
     assert_eq!(session.model.as_deref(), Some("m-1"));
     assert_eq!(session.main_cwd(), Some("/w"));
     let usage = Usage { input: 100, cache_read: 40, cache_write: 0, output: 5 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
 }
 
 #[test]

@@ -159,10 +159,10 @@ fn reply(draft: &mut Draft, parts: Vec<Part>, usage: Option<Usage>, time: Option
     let parts = parts.into_iter().filter(said);
     if let Some(last) = draft.messages.last_mut().filter(|last| last.role == Role::Assistant) {
         parts.for_each(|part| last.push(part, line));
-        last.usage = usage.or(last.usage);
+        last.usage = usage.map(Box::new).or(last.usage.take());
     } else {
         let message = build::message(Role::Assistant, parts.collect(), line);
-        draft.messages.push(Message { usage, time, ..message });
+        draft.messages.push(Message { usage: usage.map(Box::new), time, ..message });
     }
 }
 

@@ -24,8 +24,8 @@ fn a_chat_in_one_document() {
     );
     assert_eq!((read.raw.messages, read.raw.tool_calls), (5, 5));
     assert_eq!(
-        session.messages[1].usage,
-        Some(Usage { input: 103, cache_read: 40, cache_write: 0, output: 15 })
+        session.messages[1].usage.as_deref(),
+        Some(&Usage { input: 103, cache_read: 40, cache_write: 0, output: 15 })
     );
     assert_eq!((session.id.as_str(), session.model.as_deref()), ("g-1", Some("gemini-x")));
     assert_eq!((session.messages[1].line, session.messages[1].time), (2, Some(1_767_225_602_000)));

@@ -21,7 +21,7 @@ fn read(connection: &Connection, name: &str, out: &mut Sink) -> rusqlite::Result
         let model: Value =
             serde_json::from_str(&take_text(&mut about, "model_config_json")).unwrap_or_default();
         if let Value::Object(about) = &mut about {
-            about.insert("model_config".to_owned(), model);
+            about.insert("model_config", model);
         }
         let sql = "SELECT * FROM messages WHERE session_id = ?1 ORDER BY rowid";
         let found = rows(connection, sql, params![about.get("id").and_then(Value::as_str)], out)?;

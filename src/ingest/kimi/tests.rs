@@ -53,8 +53,8 @@ fn steps_are_replies() {
         ],
     );
     assert_eq!(
-        session.messages[3].usage,
-        Some(Usage { input: 46, cache_read: 40, cache_write: 1, output: 2 })
+        session.messages[3].usage.as_deref(),
+        Some(&Usage { input: 46, cache_read: 40, cache_write: 1, output: 2 })
     );
     assert_eq!(session.messages[3].lines, [7, 8, 10]);
     assert_eq!((read.raw.messages, read.raw.tool_calls, read.raw.compactions), (4, 2, 1));

@@ -44,7 +44,10 @@ fn a_document() {
     );
     assert_eq!(session.main_cwd(), Some("/w"));
     assert_eq!(session.model.as_deref(), Some("m-2"));
-    assert_eq!(session.messages[1].usage, Some(Usage { input: 9, output: 2, ..Usage::default() }));
+    assert_eq!(
+        session.messages[1].usage.as_deref(),
+        Some(&Usage { input: 9, output: 2, ..Usage::default() })
+    );
     assert_eq!(session.messages[1].time, Some(1_700_000_000_500));
     assert_eq!((read.raw.messages, read.raw.tool_calls, codes(&read)), (6, 2, vec![]));
 }

@@ -54,7 +54,7 @@ fn requests_and_responses_are_one_conversation() {
         &["S \"be brief\"", "U \"go\"", "A f#c1", "T c1=unknown \"x\"", "A \"done\"", "U \"more\""],
     );
     let usage = Usage { input: 9, cache_read: 4, cache_write: 0, output: 2 };
-    assert_eq!(session.messages[2].usage, Some(usage));
+    assert_eq!(session.messages[2].usage.as_deref(), Some(&usage));
     assert_eq!(session.messages[2].time, Some(1_700_000_000_000));
     assert_eq!(session.tool_schema.as_deref(), Some(r#"[{"type":"function","name":"f"}]"#));
     assert_eq!(read.evidence, "line 1 is a Responses request body");

@@ -51,7 +51,7 @@ fn unpacked(mut row: Value, out: &mut Sink) -> Option<Value> {
         out.damage(0, "bad-row", format!("the row {id} holds no JSON object; its content is lost"));
         return None;
     };
-    data.insert("id".to_owned(), id);
+    data.insert("id", id);
     data.get_or_insert_with("time", || json!({ "created": created }));
     Some(Value::Object(data))
 }

@@ -10,7 +10,7 @@
 //!
 //! What the user took back (`revert`) is no longer part of the conversation and left out.
 
-use std::sync::Arc;
+use arcstr::ArcStr;
 
 use crate::ingest::value::{Map, Value};
 use rustc_hash::FxHashMap;
@@ -137,7 +137,7 @@ impl Asked {
 /// Builds the session message by message.
 struct Reader {
     draft: Draft,
-    cwd: Option<Arc<str>>,
+    cwd: Option<ArcStr>,
     asked: Option<Asked>,
     /// How many messages there were before the message with an id.
     places: FxHashMap<String, usize>,
@@ -320,7 +320,7 @@ impl Reader {
         let (role, end) = (Role::Assistant, self.draft.messages.len());
         self.push(role, step.parts, line, step.time);
         if let Some(message) = self.draft.messages.get_mut(end) {
-            message.usage = step.usage;
+            message.usage = step.usage.map(Box::new);
         }
         self.push(Role::Tool, step.results, line, step.done.or(step.time));
     }

@@ -63,9 +63,9 @@ fn steps_become_messages_with_their_results() {
     assert_eq!(session.messages[0].cwd.as_deref(), Some("/w"));
     assert_eq!(session.messages[1].cwd.as_deref(), Some("/w/sub"));
     let usage = Usage { input: 110, cache_read: 40, cache_write: 60, output: 50 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert_eq!(session.messages[3].usage, None);
-    assert_eq!(session.messages[5].usage.map(|usage| usage.output), Some(2));
+    assert_eq!(session.messages[5].usage.as_ref().map(|usage| usage.output), Some(2));
     assert_eq!(session.messages[2].time, Some(1_700_000_002_000));
     assert_eq!((read.raw.messages, read.raw.tool_calls, session.messages[5].line), (2, 4, 2));
     assert_eq!(codes(&read), Vec::<&str>::new());
@@ -81,7 +81,7 @@ fn totals_tell_whether_reasoning_is_in_the_output() {
         let said =
             message("assistant", &format!(r#","tokens":{tokens}"#), &[r#"{"type":"text","text":"x"}"#]);
         let (session, _) = read_one(&export(&[&said]));
-        assert_eq!(session.messages[0].usage.map(|usage| usage.output), Some(output), "{tokens}");
+        assert_eq!(session.messages[0].usage.as_ref().map(|usage| usage.output), Some(output), "{tokens}");
     }
 }
 

@@ -52,14 +52,15 @@ impl Calls {
                 && let Some(reply) = draft.messages.last_mut()
             {
                 let usage = response.get("usage");
-                reply.usage = usage.and_then(|told| out.told(line, chat::usage(told)).flatten());
+                let usage = usage.and_then(|told| out.told(line, chat::usage(told)).flatten());
+                reply.usage = usage.map(Box::new);
                 reply.time = json::time_at(&value, "timestamp");
             }
         }
         out.raw = raw;
         self.number += 1;
         let id = if self.number > 1 { format!("{}#{}", self.name, self.number) } else { self.name.clone() };
-        let at = self.threads.add(draft.messages, || Draft::new(id));
+        let at = self.threads.add(draft.messages.into_vec(), || Draft::new(id));
         let schema =
             value.pointer_mut("/kwargs/tools").map(Value::take).unwrap_or_else(|| take(&mut value, "tools"));
         if let Some(draft) = self.threads.draft(at) {

@@ -127,7 +127,7 @@ fn observation(reader: &mut Reader, mut event: Value, kind: &str, line: u32) {
     let call_id = text(&event, "tool_call_id").map(str::to_owned).or(cause).unwrap_or_default();
     let directory = observation.pointer("/metadata/working_dir").and_then(Value::as_str);
     if let Some(cwd) = directory.filter(|it| !it.is_empty()) {
-        reader.cwd = Some(std::sync::Arc::from(cwd));
+        reader.cwd = Some(arcstr::ArcStr::from(cwd));
     }
     let mut content = ["content", "output", "error"]
         .iter()

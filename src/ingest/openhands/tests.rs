@@ -31,7 +31,10 @@ fn events_of_version_0() {
     );
     assert_eq!(read.format, Some(Format::Openhands));
     assert_eq!((read.raw.messages, read.raw.tool_calls, read.raw.compactions), (11, 3, 1));
-    assert_eq!(session.messages[2].usage, Some(Usage { input: 5, output: 2, ..Usage::default() }));
+    assert_eq!(
+        session.messages[2].usage.as_deref(),
+        Some(&Usage { input: 5, output: 2, ..Usage::default() })
+    );
     let recorded = &session.recorded[0];
     assert_eq!((recorded.before, recorded.summary.as_deref()), (MessageIdx(5), Some("so far")));
     assert_eq!(recorded.kept, [MessageIdx(0), MessageIdx(1), MessageIdx(4)]);
@@ -98,7 +101,10 @@ fn logs_of_model_calls() {
         &["S \"be\"", "U \"go\"", "A f#c1", "T c1=unknown \"x\"", "A \"done\""],
     );
     assert_eq!((read.raw.messages, read.raw.tool_calls), (6, 1));
-    assert_eq!(session.messages[2].usage, Some(Usage { input: 5, output: 1, ..Usage::default() }));
+    assert_eq!(
+        session.messages[2].usage.as_deref(),
+        Some(&Usage { input: 5, output: 1, ..Usage::default() })
+    );
 }
 
 #[test]

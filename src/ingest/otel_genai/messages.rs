@@ -138,7 +138,7 @@ fn push_part(mut part: Value, role: Role, parts: &mut Vec<Part>) {
         }
         _ => {
             if let Some(fields) = part.as_object_mut() {
-                fields.insert("type".to_owned(), Value::from(kind));
+                fields.insert("type", Value::from(kind));
             }
             parts.extend(blocks::parts(part, speaker(role), Outcome::Unknown));
         }
@@ -151,11 +151,11 @@ fn of_chat(mut message: Value, line: u32, out: &mut Sink) -> Vec<Message> {
         && !fields.contains_key("tool_call_id")
         && let Some(id) = fields.remove("id")
     {
-        fields.insert("tool_call_id".to_owned(), id);
+        fields.insert("tool_call_id", id);
     }
     let mut draft = Draft::new("");
     chat::add(&mut draft, message, line, out);
-    draft.messages
+    draft.messages.into_vec()
 }
 
 /// Messages of which each field is an attribute of its own, in order of their numbers.
@@ -186,11 +186,11 @@ impl Flat {
             Some((number.parse::<usize>().ok()?, field.rsplit('.').next().unwrap_or(field).to_owned()))
         };
         if let Some((number, last)) = field.strip_prefix("tool_calls.").and_then(numbered) {
-            self.calls.entry(number).or_default().insert(last, value.clone());
+            self.calls.entry(number).or_default().insert(&last, value.clone());
         } else if let Some((number, last)) = field.strip_prefix("contents.").and_then(numbered) {
-            self.contents.entry(number).or_default().insert(last, value.clone());
+            self.contents.entry(number).or_default().insert(&last, value.clone());
         } else {
-            self.fields.insert(field.to_owned(), value.clone());
+            self.fields.insert(field, value.clone());
         }
     }
 
@@ -201,14 +201,14 @@ impl Flat {
                 Some(url) => json!({"type": "image_url", "image_url": {"url": url}}),
                 None => Value::Object(block),
             });
-            self.fields.insert("content".to_owned(), blocks.collect());
+            self.fields.insert("content", blocks.collect());
         }
         if !self.calls.is_empty() {
             let calls = self.calls.into_values().map(|mut call| {
                 let id = call.remove("id").map(argument_text).unwrap_or_default();
                 json!({"id": id, "function": Value::Object(call)})
             });
-            self.fields.insert("tool_calls".to_owned(), calls.collect());
+            self.fields.insert("tool_calls", calls.collect());
         }
         Value::Object(self.fields)
     }

@@ -161,7 +161,10 @@ fn a_field_an_attribute() {
         r#"{"name":"openai.chat","context":{"trace_id":"t","span_id":"a"},"start_time":"2025-01-01T00:00:00Z","attributes":{"gen_ai.prompt.0.role":"user","gen_ai.prompt.0.content":"go","gen_ai.completion.0.role":"assistant","gen_ai.completion.0.content":"done","gen_ai.completion.0.tool_calls.0.id":"c1","gen_ai.completion.0.tool_calls.0.name":"f","gen_ai.completion.0.tool_calls.0.arguments":"{}","gen_ai.usage.input_tokens":5,"gen_ai.usage.output_tokens":1}}"#,
         &["U \"go\"", "A \"done\" f#c1"],
     );
-    assert_eq!(session.messages[1].usage, Some(Usage { input: 5, output: 1, ..Usage::default() }));
+    assert_eq!(
+        session.messages[1].usage.as_deref(),
+        Some(&Usage { input: 5, output: 1, ..Usage::default() })
+    );
 }
 
 #[test]

@@ -243,7 +243,7 @@ fn replies() {
         &[r#"U "a""#, "A (hm) bash#call_1|fc_1", r#"T call_1|fc_1=ok """#, r#"A <thinking> "half""#],
     );
     let usage = Usage { input: 543, cache_read: 40, cache_write: 500, output: 7 };
-    assert_eq!(session.messages[1].usage, Some(usage));
+    assert_eq!(session.messages[1].usage.as_deref(), Some(&usage));
     assert_eq!(session.messages[3].usage, None, "nothing was reported");
     assert_eq!(codes(&read), ["empty-reply"]);
     assert_eq!(read.raw.messages, 5);

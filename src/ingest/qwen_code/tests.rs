@@ -67,8 +67,8 @@ fn the_path_to_the_last_record() {
     );
     assert_eq!((read.raw.messages, read.raw.tool_calls), (6, 3));
     assert_eq!(
-        session.messages[1].usage,
-        Some(Usage { input: 100, cache_read: 60, cache_write: 0, output: 25 })
+        session.messages[1].usage.as_deref(),
+        Some(&Usage { input: 100, cache_read: 60, cache_write: 0, output: 25 })
     );
     assert_eq!(
         (session.id.as_str(), session.model.as_deref(), session.context_window),

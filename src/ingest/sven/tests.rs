@@ -29,6 +29,16 @@ fn lines_of_records() {
 }
 
 #[test]
+fn a_long_chat_in_yaml_is_read_whole() {
+    let chat = format!(
+        "---\nid: s-1\ntitle: t\ncreated_at: \"2026-03-09T11:37:29Z\"\nmodel: p/m-1\nturns:\n{}",
+        "- role: user\n  content: more\n".repeat(100_000)
+    );
+    let read = ingest(chat.as_bytes(), "long.yaml");
+    assert_eq!((read.sessions[0].messages.len(), codes(&read)), (100_000, Vec::new()));
+}
+
+#[test]
 fn chats_in_yaml() {
     let chat = "---\nid: s-1\ntitle: t\ncreated_at: \"2026-03-09T11:37:29Z\"\nmodel: p/m-1\nturns:\n- role: user\n  content: |-\n    fix\n    it\n\
                 - role: tool_call\n  tool_call_id: c1\n  name: list_dir\n  arguments:\n    depth: 2\n    path: /w\n\

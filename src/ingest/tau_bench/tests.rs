@@ -21,7 +21,7 @@ fn tools_of_the_user_are_left_out() {
     );
     assert_eq!((session.id.as_str(), session.model.as_deref()), ("sim-1", Some("m")));
     assert_eq!(session.messages[0].time, Some(1_735_689_600_500));
-    assert_eq!(session.messages[2].usage.unwrap().input, 5);
+    assert_eq!(session.messages[2].usage.as_ref().unwrap().input, 5);
     assert_eq!(codes(&read), ["call-of-user"]);
     // Where results do not say whose they are, those behind a user's calls are the user's.
     let (_, read) = check(

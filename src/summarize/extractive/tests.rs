@@ -8,6 +8,7 @@ use crate::transcript::{
 };
 use proptest::prelude::*;
 use std::ops::Range;
+use thin_vec::ThinVec;
 
 /// A session written by hand.
 #[derive(Default)]
@@ -26,7 +27,7 @@ impl Session {
             line: at + 1,
             cwd: None,
             usage: None,
-            lines: Vec::new(),
+            lines: ThinVec::new(),
             time: None,
         });
         at
