@@ -12,6 +12,7 @@ use std::collections::BTreeMap;
 pub mod audit;
 pub mod curves;
 pub mod kept;
+pub mod scores;
 
 use audit::AfterRow;
 use curves::CurveRow;

@@ -11,7 +11,7 @@
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`], [`export`] |
-//! | 7 reports | [`report`] |
+//! | 7 verdicts | [`gate`], [`report`] |
 //! | 8 shell | [`cli`] |
 
 pub mod aggregate;
@@ -25,6 +25,7 @@ pub mod estimate;
 pub mod export;
 pub mod facts;
 pub mod fileops;
+pub mod gate;
 pub mod harness;
 pub mod ingest;
 pub mod ledger;

@@ -6,6 +6,7 @@
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
+pub mod baseline;
 pub mod compacted;
 pub mod files;
 pub mod inspected;
@@ -16,6 +17,24 @@ pub const SCHEMA_VERSION: u32 = 6;
 
 /// Version of the rules that decide whether a fact is present; results of different versions never mix.
 pub const SCORER_VERSION: u32 = 1;
+
+/// Classes of facts, in the order of the rows: files, commands, checks and todos are structural, the rest is lexical.
+pub const CLASSES: [&str; 14] = [
+    "file.read",
+    "file.modified",
+    "file.created",
+    "file.deleted",
+    "file.renamed",
+    "command",
+    "check",
+    "todo",
+    "error",
+    "identifier",
+    "value",
+    "constraint",
+    "decision",
+    "request",
+];
 
 /// One cycle: session x profile x strategy x window x cycle.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]

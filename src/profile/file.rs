@@ -188,7 +188,7 @@ fn plain(error: &toml::de::Error) -> String {
 }
 
 /// Adds the nearest valid key or name to the message of an unknown one.
-fn suggested(message: &str) -> String {
+pub(crate) fn suggested(message: &str) -> String {
     let unknown = |line: &&str| line.contains("unknown field") || line.contains("unknown variant");
     let Some(line) = message.lines().find(unknown) else { return message.to_owned() };
     let mut words = line.split('`').skip(1).step_by(2);
@@ -200,7 +200,7 @@ fn suggested(message: &str) -> String {
 }
 
 /// The name that was meant by a wrong one: the nearest, unless it is farther than half its length.
-pub(super) fn nearest<'k>(wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub(crate) fn nearest<'k>(wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let distances = known.map(|known| (strsim::damerau_levenshtein(known, wrong), known));
     distances.min().filter(|(distance, known)| distance * 2 <= known.len()).map(|(_, known)| known)
 }

@@ -101,7 +101,7 @@ impl std::error::Error for FilesError {
 }
 
 impl FilesError {
-    fn new(path: &Path, cause: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(super) fn new(path: &Path, cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { path: path.to_owned(), line: None, cause: cause.into(), hint: hint.into(), source: None }
     }
 
@@ -110,7 +110,7 @@ impl FilesError {
         Self { source: Some(error), ..Self::new(path, format!("cannot {doing}"), hint) }
     }
 
-    fn at(self, line: Option<u64>) -> Self {
+    pub(super) fn at(self, line: Option<u64>) -> Self {
         Self { line, ..self }
     }
 }
@@ -333,7 +333,8 @@ fn defuse(text: String) -> String {
     if is_formula(&text) { format!("'{text}") } else { text }
 }
 
-fn restore(text: &str) -> &str {
+/// A text from a cell that [`text_cell`] made.
+pub(super) fn restore(text: &str) -> &str {
     match text.strip_prefix('\'') {
         Some(rest) if is_formula(rest) => rest,
         _ => text,
@@ -373,7 +374,7 @@ fn write_file(
     })
 }
 
-fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
+pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     let rerun = "write the results again with `compactor replay --out DIR`";
     let text = fs::read_to_string(path).map_err(|error| FilesError {
         hint:
@@ -396,6 +397,11 @@ fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
         Some(_) => serde_json::from_str(&text).map_err(|error| bad_json(&error)),
         None => Err(FilesError::new(path, "has no schema_version", rerun)),
     }
+}
+
+/// The bytes of a file.
+pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, FilesError> {
+    fs::read(path).map_err(|error| FilesError::io(path, "read the file", error))
 }
 
 fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {

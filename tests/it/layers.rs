@@ -35,6 +35,7 @@ const ROWS: &[(&str, usize)] = &[
     ("aggregate", 5),
     ("run", 6),
     ("export", 6),
+    ("gate", 7),
     ("report", 7),
     ("cli", 8),
 ];
@@ -55,6 +56,7 @@ const NEVER: &[(&str, &[&str])] = &[
     ),
     ("stats", &["transcript", "tokens", "facts", "replay", "score"]),
     ("aggregate", &["transcript", "tokens", "facts", "replay", "score"]),
+    ("gate", &["transcript", "tokens", "facts", "replay", "score", "run"]),
     ("report", &["transcript", "tokens", "facts", "replay", "score", "run"]),
     ("facts", &["tokens"]),
     (

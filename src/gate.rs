@@ -1,0 +1,604 @@
+//! A run against a policy and a baseline: pass, fail, inconclusive, or not exercised.
+//!
+//! Pure: scores in, a verdict with its reasons out. Exact figures are compared as counts. Where a model wrote the summaries,
+//! two equally good runs differ by chance: there a figure fails only when chance is unlikely to have made it, over all rules
+//! together (Holm 1979 on one-sided tests of Student's t over sessions), and with too few sessions nothing is said. What measured
+//! nothing never passes.
+
+pub mod compared;
+pub mod policy;
+pub mod self_test;
+
+use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, Share, State, shares};
+use crate::results::Manifest;
+use crate::stats::{holm, mean, paired};
+use policy::{Average, Decimal, Noise, Policy, Rule};
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// A run or a baseline.
+#[derive(Debug, Clone)]
+pub struct Side {
+    /// What was run on what.
+    pub manifest: Manifest,
+    /// What each session scored, by contender and session.
+    pub scores: Vec<Score>,
+}
+
+/// How a check, or all of them, came out; the worst last.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// It holds.
+    Pass,
+    /// There was nothing to measure.
+    NotExercised,
+    /// Too little was measured to say.
+    Inconclusive,
+    /// It does not hold.
+    Fail,
+}
+
+impl Verdict {
+    /// Name in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::NotExercised => "not exercised",
+            Self::Inconclusive => "inconclusive",
+            Self::Fail => "fail",
+        }
+    }
+}
+
+/// One session whose figure became worse.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Worse {
+    /// Session id.
+    pub session: String,
+    /// Before, as counts.
+    pub before: String,
+    /// Now.
+    pub now: String,
+    /// How much worse, for the order: in millionths.
+    #[serde(skip)]
+    by: u64,
+}
+
+/// One question and its answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Check {
+    /// Whom it is about; nobody where it is about the run.
+    pub contender: String,
+    /// What is looked at.
+    pub metric: String,
+    /// What was asked for.
+    pub limit: String,
+    /// The answer.
+    pub verdict: Verdict,
+    /// The figure now: a share or an amount.
+    pub now: Option<f64>,
+    /// In the baseline.
+    pub before: Option<f64>,
+    /// Sessions behind the figure.
+    pub sessions: u64,
+    /// The answer in words.
+    pub text: String,
+    /// Sessions that became worse, worst first; 5 at most.
+    pub worse: Vec<Worse>,
+    /// How far beyond the limit, for the order of failures; the unit is that of shares.
+    #[serde(skip)]
+    pub excess: f64,
+    /// Chance that a run as good as allowed comes out like this; only with noise.
+    pub p: Option<f64>,
+}
+
+/// What a run is known by.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Fingerprint {
+    /// Version of the program.
+    pub version: String,
+    /// Settings.
+    pub settings: String,
+    /// Profiles.
+    pub profiles: String,
+    /// Logs.
+    pub corpus: String,
+    /// All figures together.
+    pub scores: String,
+}
+
+impl Side {
+    /// What it is known by.
+    pub fn fingerprint(&self) -> Fingerprint {
+        let mut hasher = blake3::Hasher::new();
+        for score in &self.scores {
+            let (whom, counts) = (&score.contender, (&score.shares, &score.amounts));
+            let text = format!("{whom:?} {:?} {:?} {counts:?}\n", score.session, score.state);
+            hasher.update(text.as_bytes());
+        }
+        let short = |hash: &str| hash.chars().take(12).collect::<String>();
+        Fingerprint {
+            version: self.manifest.version.clone(),
+            settings: short(&self.manifest.settings_hash),
+            profiles: short(&self.manifest.settings.profile_hash),
+            corpus: short(&self.manifest.corpus_hash),
+            scores: short(&hasher.finalize().to_hex()),
+        }
+    }
+
+    fn contenders(&self) -> Vec<&Contender> {
+        let names: BTreeSet<&Contender> = self.scores.iter().map(|score| &score.contender).collect();
+        names.into_iter().collect()
+    }
+
+    fn of<'a>(&'a self, contender: &'a Contender) -> impl Iterator<Item = &'a Score> {
+        self.scores.iter().filter(move |score| score.contender == *contender)
+    }
+}
+
+/// What a gate says.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Outcome {
+    /// The worst of the checks.
+    pub verdict: Verdict,
+    /// Every check, failures first, then what is open; of equals the worst first.
+    pub checks: Vec<Check>,
+    /// The run.
+    pub run: Fingerprint,
+    /// The baseline, where there is one.
+    pub baseline: Option<Fingerprint>,
+    /// Every count is that of the baseline.
+    pub identical: bool,
+    /// Sessions and files that could not be measured.
+    pub unscored: u64,
+    /// Sessions that only one of the two has, left out where that was asked for.
+    pub left_out: u64,
+}
+
+/// Puts a run to a policy. The two sides are comparable (see [`compared`]).
+pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
+    let mut checks = vec![unscored(run, policy)];
+    let contenders = run.contenders();
+    if contenders.is_empty() {
+        checks.push(open("", "sessions", "at least 1", Verdict::NotExercised, "the run measured no session"));
+    }
+    for contender in &contenders {
+        checks.push(invariants(run, contender, policy));
+        checks.extend(baseline.and_then(|baseline| still_compacted(run, baseline, contender)));
+    }
+    for contender in baseline.iter().flat_map(|baseline| baseline.contenders()) {
+        if !contenders.contains(&contender) {
+            let text = "is in the baseline and not in the run: run it, or accept a baseline without it";
+            checks.push(open(&name(contender), "contender", "in the run", Verdict::Inconclusive, text));
+        }
+    }
+    let mut tests = Vec::new();
+    for rule in &policy.rules {
+        let about: Vec<&&Contender> =
+            contenders.iter().filter(|contender| rule.is_about(contender)).collect();
+        if about.is_empty() {
+            let text = format!("the run has nothing for this rule: {}", rule.whom());
+            checks.push(open("", &rule.metric, "measured", Verdict::NotExercised, &text));
+        }
+        for contender in about {
+            let question = Question { rule, contender, run, baseline, policy };
+            for check in question.checks() {
+                tests.extend(check.p.map(|_| checks.len()));
+                checks.push(check);
+            }
+        }
+    }
+    decide(&mut checks, &tests, policy.false_alarms);
+    // Stable: of equals the order of the policy.
+    checks.sort_by(|a, b| b.verdict.cmp(&a.verdict).then(b.excess.total_cmp(&a.excess)));
+    Outcome {
+        verdict: checks.iter().map(|check| check.verdict).max().unwrap_or(Verdict::NotExercised),
+        checks,
+        run: run.fingerprint(),
+        baseline: baseline.map(Side::fingerprint),
+        identical: baseline.is_some_and(|baseline| baseline.scores == run.scores),
+        unscored: count_unscored(run),
+        left_out: 0,
+    }
+}
+
+/// What failed the tests with intervals, over all of them.
+fn decide(checks: &mut [Check], tests: &[usize], false_alarms: f64) {
+    let p: Vec<f64> = tests.iter().filter_map(|at| checks.get(*at)?.p).collect();
+    for (at, p) in tests.iter().zip(holm(&p)) {
+        let Some(check) = checks.get_mut(*at) else { continue };
+        check.p = Some(p);
+        if p < false_alarms {
+            check.verdict = Verdict::Fail;
+            check.text = format!(
+                "{}; by chance: {}",
+                check.text,
+                if p < 0.001 { "< 0.001".to_owned() } else { format!("{p:.3}") }
+            );
+        } else if check.excess > 0.0 {
+            check.text = format!("{}; chance alone may make that ({p:.2})", check.text);
+        }
+    }
+}
+
+fn count_unscored(run: &Side) -> u64 {
+    let failed: BTreeSet<&str> = run
+        .scores
+        .iter()
+        .filter(|score| score.state == State::Failed)
+        .map(|score| score.session.as_str())
+        .collect();
+    run.manifest.files_failed + run.manifest.sessions_failed.max(failed.len() as u64)
+}
+
+/// What could not be measured may be what became worse.
+fn unscored(run: &Side, policy: &Policy) -> Check {
+    let count = count_unscored(run);
+    let verdict = if count <= policy.max_unscored { Verdict::Pass } else { Verdict::Inconclusive };
+    let first = run.manifest.problems.iter().find(|problem| problem.severity == "lost");
+    let first =
+        first.map(|problem| format!("; first: {}: {}", problem.source, problem.text)).unwrap_or_default();
+    Check {
+        now: Some(count as f64),
+        ..open(
+            "",
+            "unscored",
+            &format!("<= {}", policy.max_unscored),
+            verdict,
+            &format!("{count} sessions and files could not be measured{first}"),
+        )
+    }
+}
+
+fn invariants(run: &Side, contender: &Contender, policy: &Policy) -> Check {
+    let mut broken = Vec::new();
+    let (mut sum, mut excess) = (0, 0);
+    for (at, (kind, _)) in AMOUNTS.iter().enumerate().take(INVARIANTS) {
+        let count: u64 = run.of(contender).filter_map(|score| score.amounts.get(at)).sum();
+        let allowed = policy.invariants.get(*kind).or(policy.invariants.get("all")).copied().unwrap_or(0);
+        sum += count;
+        if allowed < count {
+            excess += count - allowed;
+            let sessions =
+                run.of(contender).filter(|score| score.amounts.get(at).is_some_and(|count| *count > 0));
+            let first = sessions.map(|score| score.session.as_str()).next().unwrap_or_default();
+            broken.push(format!("{kind} {count} times, {allowed} allowed (first in session {first})"));
+        }
+    }
+    let measured = run.of(contender).any(|score| score.state == State::Scored);
+    let (verdict, text) = match (broken.is_empty(), measured) {
+        (false, _) => (Verdict::Fail, format!("broken: {}", broken.join("; "))),
+        (true, true) => (Verdict::Pass, format!("{sum} hard invariants broken")),
+        (true, false) => (Verdict::NotExercised, "no session was compacted".to_owned()),
+    };
+    let scored = run.of(contender).filter(|score| score.state == State::Scored).count() as u64;
+    Check {
+        now: Some(sum as f64),
+        sessions: scored,
+        // Before any share: broken histories are refused by providers.
+        excess: if excess > 0 { 1.0 + excess as f64 } else { 0.0 },
+        ..open(&name(contender), "invariants", "unbroken", verdict, &text)
+    }
+}
+
+/// A contender that compacts less often loses less: that is no gain.
+fn still_compacted(run: &Side, baseline: &Side, contender: &Contender) -> Option<Check> {
+    let was: BTreeSet<&str> = baseline
+        .of(contender)
+        .filter(|score| score.state == State::Scored)
+        .map(|score| score.session.as_str())
+        .collect();
+    if was.is_empty() {
+        return None;
+    }
+    let states: BTreeMap<&str, State> =
+        run.of(contender).map(|score| (score.session.as_str(), score.state)).collect();
+    let gone: Vec<&str> =
+        was.iter().copied().filter(|session| states.get(session) == Some(&State::NotExercised)).collect();
+    let verdict = if gone.is_empty() { Verdict::Pass } else { Verdict::Fail };
+    let text = match gone.first() {
+        None => format!("{} sessions are compacted as before", was.len()),
+        Some(first) => {
+            format!("{} of {} sessions are no longer compacted (first {first})", gone.len(), was.len())
+        }
+    };
+    Some(Check {
+        now: Some((was.len() - gone.len()) as f64),
+        before: Some(was.len() as f64),
+        sessions: was.len() as u64,
+        excess: gone.len() as f64 / was.len() as f64,
+        ..open(&name(contender), "exercised", "as before", verdict, &text)
+    })
+}
+
+/// One rule put to one contender.
+struct Question<'a> {
+    rule: &'a Rule,
+    contender: &'a Contender,
+    run: &'a Side,
+    baseline: Option<&'a Side>,
+    policy: &'a Policy,
+}
+
+impl Question<'_> {
+    fn checks(&self) -> Vec<Check> {
+        let rule = self.rule;
+        let mut checks = Vec::new();
+        if let Some(at) = shares().iter().position(|name| *name == rule.metric) {
+            checks.extend(rule.min.map(|limit| self.floor(at, limit)));
+            checks.extend(rule.max_drop.map(|limit| self.drop(at, limit)));
+        } else if let Some(at) = AMOUNTS.iter().position(|(name, _)| *name == rule.metric) {
+            checks.extend(rule.max.map(|limit| self.ceiling(at, limit)));
+            checks.extend(rule.max_rise.map(|limit| self.rise(at, limit)));
+        }
+        checks
+    }
+
+    fn open(&self, limit: &str, verdict: Verdict, text: &str) -> Check {
+        open(&name(self.contender), &self.rule.metric, limit, verdict, text)
+    }
+
+    fn min_sessions(&self) -> u64 {
+        self.rule.min_sessions.unwrap_or(self.policy.min_sessions)
+    }
+
+    /// Whether two runs of equal settings may differ.
+    fn is_noisy(&self) -> bool {
+        let asks_a_model = |side: &Side| side.manifest.settings.summarizer != EMBEDDED;
+        match self.policy.noise {
+            Noise::Exact => false,
+            Noise::Interval => true,
+            Noise::Auto => {
+                !ASKS_NOBODY.contains(&self.contender.strategy.as_str())
+                    && (asks_a_model(self.run) || self.baseline.is_some_and(asks_a_model))
+            }
+        }
+    }
+
+    /// Too few sessions to say anything, as a verdict.
+    fn too_few(&self, n: u64, limit: &str) -> Option<Check> {
+        let needed =
+            self.min_sessions().max(if self.is_noisy() { crate::stats::MIN_SESSIONS as u64 } else { 1 });
+        let text = format!("{n} sessions have a value, {needed} are needed");
+        let verdict = match n {
+            0 => Verdict::NotExercised,
+            n if n < needed => Verdict::Inconclusive,
+            _ => return None,
+        };
+        Some(Check { sessions: n, ..self.open(limit, verdict, &text) })
+    }
+
+    /// The shares of the sessions that were scored.
+    fn shares_of<'s>(&'s self, side: &'s Side, at: usize) -> BTreeMap<&'s str, Share> {
+        side.of(self.contender)
+            .filter(|score| score.state == State::Scored)
+            .filter_map(|score| Some((score.session.as_str(), *score.shares.get(at)?)))
+            .filter(|(_, share)| share.total > 0)
+            .collect()
+    }
+
+    fn floor(&self, at: usize, limit: Decimal) -> Check {
+        let asked = format!(">= {limit}");
+        let shares = self.shares_of(self.run, at);
+        let n = shares.len() as u64;
+        let all = shares.values().copied().fold(Share::default(), Share::plus);
+        if let Some(few) = self.too_few(n, &asked) {
+            return Check { now: all.value(), ..few };
+        }
+        let values: Vec<f64> = shares.values().filter_map(|share| share.value()).collect();
+        let noisy = self.is_noisy();
+        let average = self.rule.average;
+        let now = if noisy || average == Average::Macro { mean(&values) } else { all.value() };
+        let shown = shown(now, all, noisy || average == Average::Macro);
+        let short = limit.value() - now.unwrap_or(0.0);
+        let check = Check {
+            now,
+            sessions: n,
+            excess: short.max(0.0),
+            ..self.open(&asked, Verdict::Pass, &format!("is {shown}"))
+        };
+        if noisy {
+            let above: Vec<f64> = values.iter().map(|value| value - limit.value()).collect();
+            return Check { p: Some(chance_of_less(&above)), ..check };
+        }
+        let holds = match average {
+            Average::Micro => limit.is_reached_by(all.kept, all.total),
+            Average::Macro => short <= TOLERANCE,
+        };
+        let text = format!("is {shown}, {asked} was asked for");
+        if holds { check } else { Check { verdict: Verdict::Fail, text, ..check } }
+    }
+
+    fn drop(&self, at: usize, limit: Decimal) -> Check {
+        let asked = format!("drop <= {limit}");
+        let Some(baseline) = self.baseline else {
+            return self.open(&asked, Verdict::NotExercised, "there is no baseline: give --baseline DIR");
+        };
+        let (before, now) = (self.shares_of(baseline, at), self.shares_of(self.run, at));
+        let both: Vec<(&str, Share, Share)> = before
+            .iter()
+            .filter_map(|(session, share)| Some((*session, *share, *now.get(session)?)))
+            .collect();
+        let sum =
+            |of: fn(&(&str, Share, Share)) -> Share| both.iter().map(of).fold(Share::default(), Share::plus);
+        let (was, is) = (sum(|(_, before, _)| *before), sum(|(_, _, now)| *now));
+        if let Some(few) = self.too_few(both.len() as u64, &asked) {
+            return Check { before: was.value(), now: is.value(), ..few };
+        }
+        let differences: Vec<f64> =
+            both.iter().filter_map(|(_, before, now)| Some(now.value()? - before.value()?)).collect();
+        let noisy = self.is_noisy();
+        let by_session = noisy || self.rule.average == Average::Macro;
+        let average = |of: fn(&(&str, Share, Share)) -> Share| {
+            let values: Vec<f64> = both.iter().filter_map(|both| of(both).value()).collect();
+            mean(&values)
+        };
+        let (before, now) = match by_session {
+            true => (average(|(_, before, _)| *before), average(|(_, _, now)| *now)),
+            false => (was.value(), is.value()),
+        };
+        let fell = before.unwrap_or(0.0) - now.unwrap_or(0.0);
+        let mut worse: Vec<Worse> =
+            both.iter().filter_map(|(session, before, now)| worse(session, *before, *now)).collect();
+        worse.sort_by(|a, b| b.by.cmp(&a.by).then_with(|| a.session.cmp(&b.session)));
+        let count = worse.len();
+        worse.truncate(SHOWN);
+        let moved = format!("{} -> {}", shown(before, was, by_session), shown(now, is, by_session));
+        let check = Check {
+            before,
+            now,
+            sessions: both.len() as u64,
+            worse,
+            excess: (fell - limit.value()).max(0.0),
+            ..self.open(&asked, Verdict::Pass, &moved)
+        };
+        if noisy {
+            let above: Vec<f64> = differences.iter().map(|difference| difference + limit.value()).collect();
+            return Check { p: Some(chance_of_less(&above)), ..check };
+        }
+        let holds = match self.rule.average {
+            Average::Micro => !limit.is_exceeded_by_drop((was.kept, was.total), (is.kept, is.total)),
+            Average::Macro => fell <= limit.value() + TOLERANCE,
+        };
+        if holds {
+            return check;
+        }
+        let text = format!(
+            "fell {moved}, by {:.4}; {limit} is allowed; {count} of {} sessions are worse",
+            fell,
+            both.len()
+        );
+        Check { verdict: Verdict::Fail, text, ..check }
+    }
+
+    /// The amounts of the sessions that did not fail.
+    fn amounts_of<'s>(&'s self, side: &'s Side, at: usize) -> BTreeMap<&'s str, u64> {
+        side.of(self.contender)
+            .filter(|score| score.state != State::Failed)
+            .filter_map(|score| Some((score.session.as_str(), *score.amounts.get(at)?)))
+            .collect()
+    }
+
+    fn ceiling(&self, at: usize, limit: u64) -> Check {
+        let asked = format!("<= {limit}");
+        let amounts = self.amounts_of(self.run, at);
+        let scored = self.run.of(self.contender).filter(|score| score.state == State::Scored).count() as u64;
+        let sum: u64 = amounts.values().sum();
+        let check = Check {
+            now: Some(sum as f64),
+            sessions: scored,
+            ..self.open(&asked, Verdict::Pass, &format!("is {sum}"))
+        };
+        if limit < sum {
+            let text = format!("is {sum}, {limit} is allowed");
+            let excess = (sum - limit) as f64 / sum as f64;
+            return Check { verdict: Verdict::Fail, text, excess, ..check };
+        }
+        match self.too_few(scored, &asked) {
+            Some(few) => Check { now: check.now, ..few },
+            None => check,
+        }
+    }
+
+    fn rise(&self, at: usize, limit: Decimal) -> Check {
+        let asked = format!("rise <= {limit}");
+        let Some(baseline) = self.baseline else {
+            return self.open(&asked, Verdict::NotExercised, "there is no baseline: give --baseline DIR");
+        };
+        let (before, now) = (self.amounts_of(baseline, at), self.amounts_of(self.run, at));
+        let both: Vec<(u64, u64)> =
+            before.iter().filter_map(|(session, amount)| Some((*amount, *now.get(session)?))).collect();
+        let (was, is) = both.iter().fold((0, 0), |sum, both| (sum.0 + both.0, sum.1 + both.1));
+        if let Some(few) = self.too_few(both.len() as u64, &asked) {
+            return Check { before: Some(was as f64), now: Some(is as f64), ..few };
+        }
+        let allowed = was as f64 * (1.0 + limit.value());
+        let moved = format!("{was} -> {is}");
+        let check = Check {
+            before: Some(was as f64),
+            now: Some(is as f64),
+            sessions: both.len() as u64,
+            excess: ((is as f64 - allowed) / allowed.max(1.0)).max(0.0),
+            ..self.open(&asked, Verdict::Pass, &moved)
+        };
+        if self.is_noisy() {
+            let room: Vec<f64> =
+                both.iter().map(|(was, is)| *was as f64 * (1.0 + limit.value()) - *is as f64).collect();
+            return Check { p: Some(chance_of_less(&room)), ..check };
+        }
+        if !limit.is_exceeded_by_rise(was, is) {
+            return check;
+        }
+        let share = if was == 0 {
+            String::new()
+        } else {
+            format!(", by {:.1} %", 100.0 * (is as f64 / was as f64 - 1.0))
+        };
+        let text = format!("rose {moved}{share}; {limit} of it is allowed");
+        Check { verdict: Verdict::Fail, text, ..check }
+    }
+}
+
+/// Name of the summarizer that gives the same text for the same input.
+const EMBEDDED: &str = "extractive";
+
+/// Strategies whose text no summarizer writes.
+const ASKS_NOBODY: [&str; 2] = ["truncate", "emergency"];
+
+/// Means of shares are compared with this much tolerance; far below what one fact of one session moves.
+const TOLERANCE: f64 = 1e-9;
+
+/// Sessions that became worse named in a check.
+const SHOWN: usize = 5;
+
+/// The chance that sessions with a mean of 0 or more come out as low as these.
+fn chance_of_less(values: &[f64]) -> f64 {
+    let paired = paired(values);
+    let p = paired.p.unwrap_or(1.0);
+    if paired.difference.mean.is_some_and(|mean| mean < 0.0) { p / 2.0 } else { 1.0 - p / 2.0 }
+}
+
+fn worse(session: &str, before: Share, now: Share) -> Option<Worse> {
+    let by = before.value()? - now.value()?;
+    (by > 0.0).then(|| Worse {
+        session: session.to_owned(),
+        before: format!("{} of {}", before.kept, before.total),
+        now: format!("{} of {}", now.kept, now.total),
+        by: (by * 1e6) as u64,
+    })
+}
+
+/// A share with the counts behind it, or as a mean of sessions.
+fn shown(value: Option<f64>, share: Share, by_session: bool) -> String {
+    let Some(value) = value else { return "n/a".to_owned() };
+    if by_session {
+        format!("{value:.4} (mean of sessions)")
+    } else {
+        format!("{value:.4} ({} of {})", share.kept, share.total)
+    }
+}
+
+/// How a contender is named.
+pub fn name(contender: &Contender) -> String {
+    format!("{}/{}/{}", contender.profile, contender.strategy, contender.window)
+}
+
+fn open(contender: &str, metric: &str, limit: &str, verdict: Verdict, text: &str) -> Check {
+    Check {
+        contender: contender.to_owned(),
+        metric: metric.to_owned(),
+        limit: limit.to_owned(),
+        verdict,
+        now: None,
+        before: None,
+        sessions: 0,
+        text: text.to_owned(),
+        worse: Vec::new(),
+        excess: 0.0,
+        p: None,
+    }
+}
+
+#[cfg(test)]
+mod tests;

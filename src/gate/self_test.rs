@@ -1,0 +1,145 @@
+//! Shows that a gate can turn red: copies of a run are damaged, one for each thing that is asked, and judged.
+//!
+//! A gate that cannot fail is worse than none. The damage is the worst there can be, so that a rule which survives it is void:
+//! its limit is too wide, too few sessions have what it asks for, or there is nothing to lose.
+
+use super::policy::{Policy, Rule};
+use super::{Outcome, Side, Verdict, judge, name};
+use crate::aggregate::scores::{AMOUNTS, Contender, State, shares};
+use serde::Serialize;
+
+/// One damage and what the gate said of it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Trial {
+    /// What was done to the copy.
+    pub damage: String,
+    /// What the gate had to say.
+    pub expected: String,
+    /// What it said.
+    pub verdict: Verdict,
+    /// Whether it noticed.
+    pub noticed: bool,
+    /// Why, of what it said or failed to say.
+    pub text: String,
+}
+
+/// Damages copies of a run and judges them.
+pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial> {
+    let mut trials = vec![
+        never_green("no session measured", run, baseline, policy, |side| side.scores.clear()),
+        never_green("every session failed", run, baseline, policy, |side| {
+            for score in &mut side.scores {
+                score.state = State::Failed;
+                score.shares.iter_mut().for_each(|share| *share = Default::default());
+            }
+        }),
+        never_green("no session compacted", run, baseline, policy, |side| {
+            for score in &mut side.scores {
+                score.state = State::NotExercised;
+                score.shares.iter_mut().for_each(|share| *share = Default::default());
+            }
+        }),
+    ];
+    let contenders: Vec<Contender> = run.contenders().into_iter().cloned().collect();
+    if let Some(first) = contenders.first() {
+        let kind = AMOUNTS.iter().position(|(kind, _)| *kind == "orphan_results").unwrap_or(0);
+        let allowed = policy.invariants.values().copied().max().unwrap_or(0);
+        trials.push(red(
+            "a tool result without its call",
+            first,
+            "invariants",
+            run,
+            baseline,
+            policy,
+            |side| {
+                let score = side.scores.iter_mut().find(|score| score.contender == *first);
+                if let Some(amount) = score.and_then(|score| score.amounts.get_mut(kind)) {
+                    *amount += allowed + 1;
+                }
+            },
+        ));
+    }
+    for rule in &policy.rules {
+        for contender in contenders.iter().filter(|contender| rule.is_about(contender)) {
+            trials.push(of_rule(rule, contender, run, baseline, policy));
+        }
+    }
+    trials
+}
+
+/// Does what a rule forbids, as badly as can be.
+fn of_rule(
+    rule: &Rule,
+    contender: &Contender,
+    run: &Side,
+    baseline: Option<&Side>,
+    policy: &Policy,
+) -> Trial {
+    let share = shares().iter().position(|name| *name == rule.metric);
+    let amount = AMOUNTS.iter().position(|(name, _)| *name == rule.metric);
+    let damage = match share {
+        Some(_) => format!("{}: everything lost in {}", rule.metric, name(contender)),
+        None => format!("{}: a thousandfold in {}", rule.metric, name(contender)),
+    };
+    red(&damage, contender, &rule.metric, run, baseline, policy, |side| {
+        for score in side.scores.iter_mut().filter(|score| score.contender == *contender) {
+            if let Some(share) = share.and_then(|at| score.shares.get_mut(at)) {
+                share.kept = 0;
+            }
+            if let Some(amount) = amount.and_then(|at| score.amounts.get_mut(at)) {
+                *amount =
+                    (*amount).saturating_add(rule.max.unwrap_or(0)).saturating_add(1).saturating_mul(1_000);
+            }
+        }
+    })
+}
+
+/// A damage that a check must call a failure.
+fn red(
+    damage: &str,
+    contender: &Contender,
+    metric: &str,
+    run: &Side,
+    baseline: Option<&Side>,
+    policy: &Policy,
+    change: impl FnOnce(&mut Side),
+) -> Trial {
+    let outcome = damaged(run, baseline, policy, change);
+    let whom = name(contender);
+    let checks = outcome.checks.iter().filter(|check| check.metric == metric && check.contender == whom);
+    let worst = checks.max_by_key(|check| check.verdict);
+    let verdict = worst.map_or(Verdict::NotExercised, |check| check.verdict);
+    let text = worst.map(|check| check.text.clone()).unwrap_or_default();
+    Trial {
+        damage: damage.to_owned(),
+        expected: Verdict::Fail.name().to_owned(),
+        verdict,
+        noticed: verdict == Verdict::Fail,
+        text,
+    }
+}
+
+/// A damage after which the gate may say anything but pass.
+fn never_green(
+    damage: &str,
+    run: &Side,
+    baseline: Option<&Side>,
+    policy: &Policy,
+    change: impl FnOnce(&mut Side),
+) -> Trial {
+    let outcome = damaged(run, baseline, policy, change);
+    let text = outcome.checks.first().map(|check| check.text.clone()).unwrap_or_default();
+    Trial {
+        damage: damage.to_owned(),
+        expected: "not pass".to_owned(),
+        verdict: outcome.verdict,
+        noticed: outcome.verdict != Verdict::Pass,
+        text,
+    }
+}
+
+fn damaged(run: &Side, baseline: Option<&Side>, policy: &Policy, change: impl FnOnce(&mut Side)) -> Outcome {
+    let mut copy = run.clone();
+    change(&mut copy);
+    judge(&copy, baseline, policy)
+}

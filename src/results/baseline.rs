@@ -1,0 +1,178 @@
+//! A baseline on disk: what a run scored, small enough to be committed, in lines that a review can read.
+//!
+//! `baseline.csv` has a line per contender and session, sorted; a share is written `12 of 13`, and what is 0 or was never at risk is
+//! left empty. `baseline.json` says what was run on what. A change of one figure of one session changes one cell of one line.
+
+use super::files::{FilesError, make_directory, place, read_run, text_cell};
+use super::{Manifest, SCHEMA_VERSION};
+use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, scores, shares};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// What was run on what.
+pub const HEAD: &str = "baseline.json";
+/// What each session scored.
+pub const ROWS: &str = "baseline.csv";
+
+const KEYS: [&str; 5] = ["profile", "strategy", "window", "session", "state"];
+
+/// Columns of `baseline.csv`, in order.
+pub fn columns() -> Vec<String> {
+    let keys = KEYS.iter().map(|key| (*key).to_owned());
+    keys.chain(shares()).chain(AMOUNTS.iter().map(|(name, _)| (*name).to_owned())).collect()
+}
+
+/// The scores of a run directory or a baseline, with what was run on what.
+pub fn read(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
+    let head = dir.join(HEAD);
+    if !dir.join(super::files::MANIFEST).exists() && (head.exists() || dir.join(ROWS).exists()) {
+        return read_baseline(dir);
+    }
+    let run = read_run(dir)?;
+    let scores = scores(&run);
+    Ok((run.manifest, scores))
+}
+
+fn read_baseline(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
+    let manifest = super::files::read_manifest(&dir.join(HEAD))?;
+    let path = dir.join(ROWS);
+    let rerun = "undo changes by hand, or write it again with `compactor gate RUN --baseline DIR --accept`";
+    let bad = |line: Option<u64>, cause: String| FilesError::new(&path, cause, rerun).at(line);
+    if manifest.schema_version != SCHEMA_VERSION {
+        let cause = format!(
+            "was written with schema version {}, this program has {SCHEMA_VERSION}",
+            manifest.schema_version
+        );
+        return Err(bad(None, cause));
+    }
+    let bytes = super::files::read_bytes(&path)?;
+    let mut reader = csv::Reader::from_reader(bytes.as_slice());
+    let columns = columns();
+    let header = reader.headers().map_err(|error| bad(Some(1), error.to_string()))?.clone();
+    if let Some(missing) = columns.iter().find(|name| !header.iter().any(|column| column == *name)) {
+        return Err(bad(Some(1), format!("has no column `{missing}`")));
+    }
+    let mut scores = Vec::new();
+    for record in reader.records() {
+        let record =
+            record.map_err(|error| bad(error.position().map(csv::Position::line), error.to_string()))?;
+        let line = record.position().map(csv::Position::line);
+        let cells: BTreeMap<&str, &str> =
+            header.iter().zip(record.iter().map(super::files::restore)).collect();
+        scores.push(score(&cells).map_err(|cause| bad(line, cause))?);
+    }
+    Ok((manifest, scores))
+}
+
+fn score(cells: &BTreeMap<&str, &str>) -> Result<Score, String> {
+    let cell = |name: &str| cells.get(name).copied().unwrap_or_default();
+    let bad = |name: &str, form: &str| format!("column `{name}`: `{}` is not {form}", cell(name));
+    let share = |name: &String| {
+        if cell(name).is_empty() {
+            return Ok(Share::default());
+        }
+        let counts = cell(name).split_once(" of ");
+        let counts = counts.and_then(|(kept, total)| Some((kept.parse().ok()?, total.parse().ok()?)));
+        let (kept, total): (u64, u64) = counts.ok_or_else(|| bad(name, "a share like `12 of 13`"))?;
+        if total < kept {
+            Err(bad(name, "a share: more are kept than there are"))
+        } else {
+            Ok(Share { kept, total })
+        }
+    };
+    let amount = |name: &str| match cell(name) {
+        "" => Ok(0),
+        text => text.parse().map_err(|_| bad(name, "a whole number")),
+    };
+    Ok(Score {
+        contender: Contender {
+            profile: cell("profile").to_owned(),
+            strategy: cell("strategy").to_owned(),
+            window: cell("window").to_owned(),
+        },
+        session: cell("session").to_owned(),
+        state: State::of_name(cell("state")).ok_or_else(|| bad("state", "a state"))?,
+        shares: shares().iter().map(share).collect::<Result<_, _>>()?,
+        amounts: AMOUNTS.iter().map(|(name, _)| amount(name)).collect::<Result<_, _>>()?,
+    })
+}
+
+/// Writes a baseline to `dir`, replacing an earlier one; files of other names stay.
+pub fn write(dir: &Path, manifest: &Manifest, scores: &[Score]) -> Result<(), FilesError> {
+    make_directory(dir)?;
+    // What readers noticed and the worst losses belong to the run; they would only make the file large.
+    let head = Manifest { problems: Vec::new(), worst_losses: Vec::new(), ..manifest.clone() };
+    let json = serde_json::to_string_pretty(&head);
+    let json = json.map_err(|error| FilesError::new(dir, error.to_string(), "please report it"))?;
+    place(&dir.join(ROWS), rows(scores).as_bytes(), true)?;
+    place(&dir.join(HEAD), format!("{json}\n").as_bytes(), true)
+}
+
+/// The lines of `baseline.csv`.
+pub fn rows(scores: &[Score]) -> String {
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    let lines = scores.iter().map(|score| {
+        let contender = &score.contender;
+        let keys = [&contender.profile, &contender.strategy, &contender.window, &score.session];
+        let keys = keys.into_iter().map(|key| text_cell(key)).chain([score.state.name().to_owned()]);
+        let share = |share: &Share| match share.total {
+            0 => String::new(),
+            total => format!("{} of {total}", share.kept),
+        };
+        let amount = |amount: &u64| if *amount == 0 { String::new() } else { amount.to_string() };
+        keys.chain(score.shares.iter().map(share)).chain(score.amounts.iter().map(amount)).collect::<Vec<_>>()
+    });
+    for line in std::iter::once(columns()).chain(lines) {
+        // Memory takes all that is written to it.
+        drop(writer.write_record(line));
+    }
+    writer.into_inner().ok().and_then(|bytes| String::from_utf8(bytes).ok()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::files::sample;
+
+    #[test]
+    fn a_baseline_is_read_back_as_it_was_written() {
+        let run = sample::run(5);
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &run.manifest, &scores(&run)).unwrap();
+        let (manifest, back) = read(dir.path()).unwrap();
+        assert_eq!(back, scores(&run));
+        assert_eq!((manifest.corpus_hash, manifest.problems.len()), (run.manifest.corpus_hash, 0));
+    }
+
+    #[test]
+    fn odd_names_come_back() {
+        let mut scores = scores(&sample::run(1));
+        scores[0].session = "=1+1, \"x\"\nnext".to_owned();
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &sample::run(1).manifest, &scores).unwrap();
+        assert_eq!(read(dir.path()).unwrap().1, scores);
+    }
+
+    /// Changes a text of a written baseline and expects the error of reading it.
+    fn check_damaged(from: &str, to: &str, expected: &str) {
+        let run = sample::run(2);
+        let dir = tempfile::tempdir().unwrap();
+        write(dir.path(), &run.manifest, &scores(&run)).unwrap();
+        let path = dir.path().join(ROWS);
+        let text = rows(&scores(&run));
+        assert!(text.contains(from), "{text}");
+        place(&path, text.replacen(from, to, 1).as_bytes(), true).unwrap();
+        let error = read(dir.path()).unwrap_err().to_string();
+        assert!(error.contains(expected), "{error}");
+    }
+
+    #[test]
+    fn damage_is_named_with_its_place() {
+        check_damaged("4 of 4", "5 of 4", "more are kept");
+        check_damaged("4 of 4", "many", "`many` is not a share");
+        check_damaged(",scored,", ",maybe,", "`maybe` is not a state");
+        check_damaged("strategy,", "strategie,", "no column `strategy`");
+        check_damaged("\nstandard,", "\nstandard,x,", "fields");
+    }
+}
