@@ -9,6 +9,7 @@ use crate::stats::{Estimate, SEED, estimate, mean, paired, quantile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
+pub mod across;
 pub mod audit;
 pub mod curves;
 pub mod kept;

@@ -11,12 +11,13 @@
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`], [`export`] |
-//! | 7 verdicts | [`gate`], [`report`] |
+//! | 7 verdicts | [`compare`], [`gate`], [`report`] |
 //! | 8 shell | [`cli`] |
 
 pub mod aggregate;
 pub mod cli;
 pub mod compaction;
+pub mod compare;
 pub mod context;
 pub mod cut;
 pub mod diagnostic;

@@ -123,12 +123,17 @@ fn kept_row(group: &Group<'_>, class: &str, cycle: Option<u32>, shares: &Shares<
     }
 }
 
+/// The share of one class for each session that has one: the mean over its cycles.
+pub(super) fn by_session<'a>(group: &Group<'a>, class: &str) -> BTreeMap<&'a str, f64> {
+    let mut shares = Shares::default();
+    group.classes.iter().copied().filter(|row| row.class == class).for_each(|row| shares.add(row));
+    shares.by_session()
+}
+
 /// Differences of two contenders class by class: one family of tests, corrected by Holm.
 pub(super) fn differences(first: &Group<'_>, second: &Group<'_>) -> Vec<DifferenceRow> {
     let values = |group: &Group<'_>, class: &str| {
-        let mut shares = Shares::default();
-        group.classes.iter().filter(|row| row.class == class).for_each(|row| shares.add(row));
-        shares.by_session().into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+        by_session(group, class).into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     };
     let classes: BTreeSet<&str> =
         first.classes.iter().chain(&second.classes).map(|row| row.class.as_str()).collect();
