@@ -6,6 +6,7 @@
 
 use crate::results::{ClassRow, CycleRow, RunOutput, SessionRow, SpellRow, ratio};
 use crate::stats::{Estimate, SEED, estimate, mean, paired, quantile};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -23,7 +24,7 @@ use kept::KeptRow;
 ///
 /// Survival columns come in groups: macro mean over exercised sessions, both ends of its 95 % interval (empty below 10
 /// sessions), sessions with a value, micro ratio, and the counts behind the micro ratio.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryRow {
     /// Profile name.
     pub profile: String,
@@ -222,7 +223,7 @@ pub struct SummaryRow {
 }
 
 /// Two strategies on the same sessions: `strategy_a` minus `strategy_b`, over sessions in which both have a value.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferenceRow {
     /// Profile name.
     pub profile: String,
@@ -258,7 +259,7 @@ pub struct DifferenceRow {
 }
 
 /// How a share is spread over sessions, which its mean does not tell: loss is often all or nothing.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DistributionRow {
     /// Profile name.
     pub profile: String,

@@ -7,13 +7,17 @@ use std::process::ExitCode;
 
 pub mod args;
 pub mod audit;
+pub mod columns;
 pub mod compact;
+pub mod compare;
 pub mod convert;
 pub mod exit;
+pub mod gate;
 pub mod inspect;
 pub mod overflow;
 pub mod profiles;
 pub mod replay;
+pub mod schema;
 pub mod show;
 pub mod ui;
 pub mod work;
@@ -39,6 +43,10 @@ pub fn main() -> ExitCode {
         Verb::Profiles(args) => profiles::run(args, &ui),
         Verb::Compact(args) => compact::run(args, &ui),
         Verb::Convert(args) => convert::run(args, &ui),
+        Verb::Compare(args) => compare::run(args, &ui),
+        Verb::Gate(args) => gate::run(args, &ui),
+        Verb::Columns(args) => columns::run(args, &ui),
+        Verb::Schema(args) => schema::run(args, &ui),
     };
     match result {
         Ok(exit) => exit.into(),

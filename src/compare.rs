@@ -7,11 +7,12 @@ use crate::aggregate::across::{ChangeRow, SessionChange, changes};
 use crate::aggregate::scores::scores;
 use crate::gate::{Fingerprint, Side, Verdict};
 use crate::results::{LossRow, RunOutput};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What the difference of one contender comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
     /// Every figure is the same.
@@ -40,7 +41,7 @@ impl Direction {
 }
 
 /// What the comparison of one contender comes to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Finding {
     /// Profile name.
     pub profile: String,
@@ -57,7 +58,7 @@ pub struct Finding {
 }
 
 /// Two runs compared.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
     /// The first run.
     pub before: Fingerprint,
@@ -116,7 +117,7 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
     sessions.retain(|change| common.contains(&change.session));
     let (new_losses, all_losses) = new_losses(before, &after, &common);
     Comparison {
-        identical: left_out == 0 && first.scores == second.scores,
+        identical: left_out == 0 && first.scores == second.scores && sessions.is_empty(),
         before: old,
         after: new,
         differs,

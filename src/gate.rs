@@ -13,6 +13,7 @@ use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, Share, Sta
 use crate::results::Manifest;
 use crate::stats::{holm, mean, paired};
 use policy::{Average, Decimal, Noise, Policy, Rule};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -26,7 +27,7 @@ pub struct Side {
 }
 
 /// How a check, or all of them, came out; the worst last.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// It holds.
@@ -52,7 +53,7 @@ impl Verdict {
 }
 
 /// One session whose figure became worse.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Worse {
     /// Session id.
     pub session: String,
@@ -66,7 +67,7 @@ pub struct Worse {
 }
 
 /// One question and its answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// Whom it is about; nobody where it is about the run.
     pub contender: String,
@@ -94,7 +95,7 @@ pub struct Check {
 }
 
 /// What a run is known by.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Fingerprint {
     /// Version of the program.
     pub version: String,
@@ -138,7 +139,7 @@ impl Side {
 }
 
 /// What a gate says.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Outcome {
     /// The worst of the checks.
     pub verdict: Verdict,
@@ -565,7 +566,7 @@ fn worse(session: &str, before: Share, now: Share) -> Option<Worse> {
         session: session.to_owned(),
         before: format!("{} of {}", before.kept, before.total),
         now: format!("{} of {}", now.kept, now.total),
-        by: (by * 1e6) as u64,
+        by: (by * 1e6).round() as u64,
     })
 }
 

@@ -27,7 +27,8 @@ mod templates;
 pub use amounts::{Amounts, MIN_WINDOW};
 pub use file::known;
 #[cfg(test)]
-pub(crate) use file::{nearest, section, suggested};
+pub(crate) use file::section;
+pub(crate) use file::{nearest, suggested};
 
 /// A policy. Unknown keys are errors that name their line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

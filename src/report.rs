@@ -12,7 +12,10 @@ use std::io;
 
 pub mod audit;
 pub mod compacted;
+pub mod compare;
+pub mod dictionary;
 pub mod events;
+pub mod gate;
 pub mod homes;
 pub mod inspect;
 pub mod overflow;

@@ -3,6 +3,7 @@
 //! Rows carry counts beside every ratio, so that each number can be recomputed. A ratio with a denominator of 0 is
 //! `None`: an empty CSV field, `null` in JSON. Column order is the order of the fields and is part of the schema.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 
@@ -37,7 +38,7 @@ pub const CLASSES: [&str; 14] = [
 ];
 
 /// One cycle: session x profile x strategy x window x cycle.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -296,7 +297,7 @@ pub struct CycleRow {
 }
 
 /// Survival of one class of facts in one cycle.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClassRow {
     /// Session id.
     pub session: String,
@@ -330,7 +331,7 @@ pub struct ClassRow {
 ///
 /// A spell begins at the first cycle at which a fact is at risk and ends in loss at the first whose text lacks it. It is
 /// censored when the log mentions the fact again, when the fact is superseded, and when the replay ends.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SpellRow {
     /// Session id.
     pub session: String,
@@ -353,7 +354,7 @@ pub struct SpellRow {
 }
 
 /// What a system tells of one compaction, in its own form (`--events`).
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EventRow {
     /// Session id.
     pub session: String,
@@ -374,7 +375,7 @@ pub struct EventRow {
 }
 
 /// One fact in one cycle (`--log-facts`).
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FactRow {
     /// Session id.
     pub session: String,
@@ -421,7 +422,7 @@ pub struct FactRow {
 }
 
 /// One session under one plan.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRow {
     /// Session id, unique in the run.
     pub session: String,
@@ -539,7 +540,7 @@ pub struct SessionRow {
 ///
 /// What its summary kept stands in the cycle row of the same session and number. Columns on what happened afterwards look
 /// at the next 50 tool calls, or fewer where the next compaction or the end of the log comes before.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRow {
     /// Session id.
     pub session: String,
@@ -590,7 +591,7 @@ pub struct AuditRow {
 }
 
 /// A loss worth showing first.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct LossRow {
     /// Session id.
     pub session: String,
@@ -618,7 +619,7 @@ pub struct LossRow {
 }
 
 /// A file or session that could not be measured, and why.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Problem {
     /// File.
     pub source: String,
@@ -633,7 +634,7 @@ pub struct Problem {
 }
 
 /// The settings of a run, as far as they change its numbers.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Settings {
     /// Profiles in order.
     pub profiles: Vec<String>,
@@ -664,7 +665,7 @@ pub struct Settings {
 }
 
 /// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {
     /// See [`SCHEMA_VERSION`].
     pub schema_version: u32,

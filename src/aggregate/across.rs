@@ -3,11 +3,12 @@
 use super::{Group, Metric, counts, groups, kept};
 use crate::results::{CLASSES, RunOutput};
 use crate::stats::{holm, mean, paired};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One metric of one contender in two runs, over sessions that have a value in both: the second run minus the first.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ChangeRow {
     /// Profile name.
     pub profile: String,
@@ -44,7 +45,7 @@ pub struct ChangeRow {
 }
 
 /// One metric of one session in two runs.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionChange {
     /// Profile name.
     pub profile: String,

@@ -5,11 +5,12 @@
 use super::values_of;
 use crate::results::{AuditRow, CycleRow, RunOutput};
 use crate::stats::{mean, quantile};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What one agent's compactions were, and what it did after them.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AfterRow {
     /// The agent, by the format of its logs.
     pub profile: String,

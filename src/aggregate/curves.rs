@@ -3,11 +3,12 @@
 use super::Group;
 use crate::results::SpellRow;
 use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, half_life, kaplan_meier};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// One step of one curve: contender x class x age. Spells of all sessions are pooled; the interval is over sessions.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CurveRow {
     /// Profile name.
     pub profile: String,

@@ -6,11 +6,12 @@
 use super::{DifferenceRow, Group, difference_row};
 use crate::results::{ClassRow, ratio};
 use crate::stats::{SEED, estimate, holm, mean};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One class of facts under one contender.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct KeptRow {
     /// Profile name; for recorded compactions the agent, by the format of its logs.
     pub profile: String,

@@ -1,5 +1,7 @@
 //! What can be typed. Doc comments are the help; parsing values is all the logic there is.
 
+pub mod verdicts;
+
 use super::exit::Failure;
 use super::ui::Ui;
 use crate::discover::{Discovered, discover_listed};
@@ -19,7 +21,7 @@ use std::path::PathBuf;
     name = "compactor",
     version,
     arg_required_else_help = true,
-    after_help = "Exit codes: 0 done; 2 could not do the job, or nothing was measured or written; 3 done, with some inputs failed."
+    after_help = "Exit codes: 0 done; 1 a gate failed; 2 could not do the job, or nothing was measured or written; 3 done, with some inputs failed."
 )]
 pub struct Cli {
     /// What to do
@@ -56,6 +58,18 @@ pub enum Verb {
     /// Write logs of any format as canonical JSONL
     #[command(long_about = CONVERT_ABOUT)]
     Convert(ConvertArgs),
+    /// Compare two runs: what changed, by how much, in which sessions, and what is newly lost
+    #[command(long_about = verdicts::COMPARE_ABOUT)]
+    Compare(verdicts::CompareArgs),
+    /// Judge a run by a policy and a baseline: a verdict and its reasons, and an exit code for a build
+    #[command(long_about = verdicts::GATE_ABOUT)]
+    Gate(verdicts::GateArgs),
+    /// Explain every column of the CSV files
+    #[command(long_about = verdicts::COLUMNS_ABOUT)]
+    Columns(verdicts::ColumnsArgs),
+    /// Print the JSON Schema of a JSON output
+    #[command(long_about = verdicts::SCHEMA_ABOUT)]
+    Schema(verdicts::SchemaArgs),
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = OVERFLOW_ABOUT)]
     Overflow(OverflowArgs),

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 pub enum Exit {
     /// 0: done.
     Done,
+    /// 1: a gate failed.
+    Red,
     /// 2: could not do the job: wrong usage, input or output that cannot be used, or nothing could be measured or
     /// written at all.
     Failed,
@@ -19,6 +21,7 @@ impl Exit {
     pub fn code(self) -> u8 {
         match self {
             Self::Done => 0,
+            Self::Red => 1,
             Self::Failed => 2,
             Self::Partial => 3,
         }

@@ -6,10 +6,11 @@
 use super::policy::{Policy, Rule};
 use super::{Outcome, Side, Verdict, judge, name};
 use crate::aggregate::scores::{AMOUNTS, Contender, State, shares};
+use schemars::JsonSchema;
 use serde::Serialize;
 
 /// One damage and what the gate said of it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Trial {
     /// What was done to the copy.
     pub damage: String,

@@ -5,6 +5,7 @@ use super::text::{count, fit, sanitize, thousands};
 use super::{Format, Look, csv_document, whole_numbers};
 use crate::results::files::text_cell;
 use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::io;
@@ -30,8 +31,8 @@ pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Resu
 }
 
 /// The report as JSON.
-#[derive(Serialize)]
-struct Document<'a> {
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Document<'a> {
     report: &'static str,
     tokenizer: &'a str,
     files: &'a [FileReport],
@@ -39,14 +40,14 @@ struct Document<'a> {
 }
 
 /// The sums of one format.
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct OfFormat<'a> {
     format: &'a str,
     sums: &'a Sums,
 }
 
 /// Sums over sessions; what they only repeat of others is counted once in those of a corpus.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
+#[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 struct Sums {
     files: u64,
     bytes: u64,

@@ -1,5 +1,6 @@
 //! What `compactor compact` did to a session: the wire schema of `NAME.report.json`.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// How the report of a compaction says what it is.
@@ -9,7 +10,7 @@ pub const REPORT: &str = "compactor-compact";
 pub const REPORT_VERSION: u32 = 1;
 
 /// One session that was compacted.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CompactReport {
     /// [`REPORT`].
     pub report: String,
@@ -79,7 +80,7 @@ pub struct CompactReport {
 }
 
 /// Cumulative file lists.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ReportFiles {
     /// Read and never modified.
     pub read: Vec<String>,
@@ -90,7 +91,7 @@ pub struct ReportFiles {
 }
 
 /// What left of one role.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DroppedRole {
     /// Role.
     pub role: String,
@@ -101,7 +102,7 @@ pub struct DroppedRole {
 }
 
 /// A message that left.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct DroppedMessage {
     /// Index in the session, from 0.
     pub message: u64,

@@ -399,6 +399,36 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     }
 }
 
+/// A text file.
+pub fn read_text(path: &Path) -> Result<String, FilesError> {
+    String::from_utf8(read_bytes(path)?).map_err(|error| {
+        let line = error
+            .as_bytes()
+            .iter()
+            .take(error.utf8_error().valid_up_to())
+            .filter(|byte| **byte == b'\n')
+            .count();
+        FilesError::new(path, "is not UTF-8", "write it again as UTF-8").at(Some(line as u64 + 1))
+    })
+}
+
+/// Writes a file over one that is empty or begins like it; any other stays.
+pub fn renew(path: &Path, bytes: &[u8], begins: &str) -> Result<(), FilesError> {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start));
+    if read.is_ok() && !start.is_empty() && start != begins.as_bytes() {
+        return Err(FilesError::new(path, "is a file of another kind", "give another name"));
+    }
+    place(path, bytes, true)
+}
+
+/// Adds to the end of a file, which is made where there is none.
+pub fn append(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
+    let file = File::options().append(true).create(true).open(path);
+    file.and_then(|mut file| file.write_all(bytes))
+        .map_err(|error| FilesError::io(path, "write to the file", error))
+}
+
 /// The bytes of a file.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, FilesError> {
     fs::read(path).map_err(|error| FilesError::io(path, "read the file", error))

@@ -1,10 +1,11 @@
 //! What `inspect` tells of logs.
 
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Everything that was looked into.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct Inspected {
     /// How tokens were counted.
     pub tokenizer: String,
@@ -13,7 +14,7 @@ pub struct Inspected {
 }
 
 /// One file, or one log that lies in several.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct FileReport {
     /// Path as given.
     pub file: String,
@@ -42,7 +43,7 @@ pub struct FileReport {
 }
 
 /// Messages, tool calls, compactions.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Counts {
     /// Messages.
     pub messages: u64,
@@ -53,7 +54,7 @@ pub struct Counts {
 }
 
 /// Messages by who speaks.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Roles {
     /// System and developer instructions.
     pub system: u64,
@@ -73,7 +74,7 @@ impl Roles {
 }
 
 /// Tokens as the provider counted them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Reported {
     /// Replies that report them.
     pub replies: u64,
@@ -86,7 +87,7 @@ pub struct Reported {
 }
 
 /// Files by what became of them at the end of the session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct FileStates {
     /// Changed, and there.
     pub modified: u64,
@@ -97,7 +98,7 @@ pub struct FileStates {
 }
 
 /// One session.
-#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, JsonSchema)]
 pub struct SessionReport {
     /// Its id.
     pub id: String,
@@ -152,7 +153,7 @@ pub struct SessionReport {
 }
 
 /// One kind of diagnostic in a file.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, JsonSchema)]
 pub struct Remark {
     /// The kind.
     pub kind: String,

@@ -1,9 +1,10 @@
 //! One cycle in full, as `compactor show` prints it: the wire schema of its JSON.
 
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// A message of the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Place {
     /// Index in the session, from 0.
     pub message: u64,
@@ -12,7 +13,7 @@ pub struct Place {
 }
 
 /// One fact and where it went.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ShownFact {
     /// Number of the fact in its session, as in `facts.csv`.
     pub fact: u64,
@@ -45,7 +46,7 @@ pub struct ShownFact {
 }
 
 /// A superseded fact that stands in the context while its successor does not.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ShownStale {
     /// The superseded value.
     pub old: String,
@@ -56,7 +57,7 @@ pub struct ShownStale {
 }
 
 /// One cycle of one session under one strategy.
-#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Shown {
     /// Session id.
     pub session: String,

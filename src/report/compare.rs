@@ -1,0 +1,277 @@
+//! Two runs compared: a table for people, rows as CSV, one document as JSON, Markdown for a pull request.
+
+use super::gate::cell;
+use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
+use super::text::{count, sanitize};
+use super::{Format, Look, json_document};
+use crate::aggregate::across::ChangeRow;
+use crate::compare::{Comparison, Direction, Finding};
+use crate::results::files::write_csv;
+use serde_json::json;
+use std::io;
+
+/// Sessions and losses shown to people.
+const SHOWN: usize = 5;
+
+/// A comparison as text, with a final newline.
+pub fn render(format: Format, compared: &Comparison, look: Look<'_>) -> io::Result<String> {
+    match format {
+        Format::Table => Ok(table(compared, look)),
+        Format::Json => json_document(json!(compared)),
+        Format::Csv => {
+            let mut bytes = Vec::new();
+            write_csv(&mut bytes, &compared.rows)?;
+            String::from_utf8(bytes).map_err(io::Error::other)
+        }
+    }
+}
+
+fn whom(finding: &Finding) -> String {
+    format!("{}/{}/{}", finding.profile, finding.strategy, finding.window)
+}
+
+/// What the comparison of one contender comes to, in a sentence.
+fn sentence(finding: &Finding) -> String {
+    let list = |what: &str, metrics: &[String]| {
+        if metrics.is_empty() { String::new() } else { format!("; {what}: {}", metrics.join(", ")) }
+    };
+    let (better, worse) = (list("better", &finding.better), list("worse", &finding.worse));
+    format!("{}: {}{worse}{better}", whom(finding), finding.direction.name())
+}
+
+/// Rows worth a line: headlines, and classes that moved.
+fn shown<'a>(compared: &'a Comparison, finding: &'a Finding) -> impl Iterator<Item = &'a ChangeRow> {
+    compared.rows.iter().filter(move |row| {
+        let own = (&row.profile, &row.strategy, &row.window)
+            == (&finding.profile, &finding.strategy, &finding.window);
+        let moved = row.better + row.worse > 0;
+        own && row.n > 0 && (moved || !row.metric.starts_with("survival."))
+    })
+}
+
+fn percent(share: Option<f64>) -> String {
+    share.map_or_else(|| "n/a".to_owned(), |share| format!("{:.2}%", share * 100.0))
+}
+
+fn points(share: Option<f64>) -> String {
+    match share {
+        None => "n/a".to_owned(),
+        Some(share) if share.abs() < 1e-12 => "0".to_owned(),
+        Some(share) => format!("{:+.2}", share * 100.0),
+    }
+}
+
+fn interval(row: &ChangeRow) -> String {
+    match (row.low, row.high) {
+        (Some(low), Some(high)) => format!("{} to {}", points(Some(low)), points(Some(high))),
+        _ => String::new(),
+    }
+}
+
+fn cells(row: &ChangeRow) -> Vec<String> {
+    let p = row.p_holm.or(row.p);
+    vec![
+        row.metric.clone(),
+        percent(row.before),
+        percent(row.after),
+        points(row.mean),
+        interval(row),
+        row.n.to_string(),
+        row.better.to_string(),
+        row.worse.to_string(),
+        p.map_or_else(String::new, |p| if p < 0.001 { "<0.001".to_owned() } else { format!("{p:.3}") }),
+    ]
+}
+
+const HEADINGS: [&str; 9] =
+    ["metric", "before", "now", "points", "95 % interval", "n", "better", "worse", "p"];
+
+fn table(compared: &Comparison, look: Look<'_>) -> String {
+    let mut page = Page::new(look);
+    page.styled(BOLD, &headline(compared));
+    for line in notes(compared) {
+        page.prose(&sanitize(&line));
+    }
+    for finding in &compared.findings {
+        page.gap();
+        let style = match finding.direction {
+            Direction::Worse | Direction::Mixed => BAD,
+            Direction::Better => GOOD,
+            Direction::Identical | Direction::NoMeasurableDifference => BOLD,
+        };
+        page.styled(style, &sanitize(&sentence(finding)));
+        if finding.direction == Direction::Identical {
+            continue;
+        }
+        let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
+        rows.extend(shown(compared, finding).map(cells));
+        aligned(&rows, &[1, 2, 3, 5, 6, 7, 8]).iter().for_each(|line| page.line(&format!("  {line}")));
+    }
+    worst(&mut page, compared);
+    page.gap();
+    page.line(&format!("before  scores {}  settings {}", compared.before.scores, compared.before.settings));
+    page.line(&format!("now     scores {}  settings {}", compared.after.scores, compared.after.settings));
+    page.text
+}
+
+/// How many contenders came out how.
+fn headline(compared: &Comparison) -> String {
+    if compared.identical {
+        return "compare: identical: every count of every session is the same".to_owned();
+    }
+    let all = [
+        Direction::Worse,
+        Direction::Mixed,
+        Direction::Better,
+        Direction::NoMeasurableDifference,
+        Direction::Identical,
+    ];
+    let of = |direction| compared.findings.iter().filter(|finding| finding.direction == direction).count();
+    let parts = all.into_iter().filter(|direction| of(*direction) > 0);
+    let parts: Vec<String> =
+        parts.map(|direction| format!("{} {}", of(direction), direction.name())).collect();
+    format!("compare: {}: {}", count(compared.findings.len() as u64, "contender"), parts.join(", "))
+}
+
+/// What must be known to read the figures.
+fn notes(compared: &Comparison) -> Vec<String> {
+    let mut notes: Vec<String> = compared.differs.iter().map(|what| format!("differs: {what}")).collect();
+    notes.extend(compared.unmatched.iter().map(|whom| format!("not compared: {whom}")));
+    if compared.left_out > 0 {
+        notes.push(format!("{} that only one run has, left out", count(compared.left_out, "session")));
+    }
+    let states = &compared.states_changed;
+    notes.extend(states.iter().take(SHOWN).cloned());
+    if SHOWN < states.len() {
+        notes.push(format!("and {} more sessions in another state", states.len() - SHOWN));
+    }
+    notes
+}
+
+fn worst(page: &mut Page, compared: &Comparison) {
+    let worse: Vec<_> = compared.sessions.iter().filter(|change| change.difference < 0.0).collect();
+    if !worse.is_empty() {
+        page.gap();
+        page.styled(BOLD, "Sessions that became worse most");
+        for change in worse.iter().take(SHOWN) {
+            let by = points(Some(change.difference));
+            let text = format!(
+                "{} ({}) {} {}: {} -> {} ({by} points)",
+                change.session,
+                change.source,
+                change.strategy,
+                change.metric,
+                percent(Some(change.before)),
+                percent(Some(change.after)),
+            );
+            page.item(&sanitize(&text));
+        }
+        if SHOWN < worse.len() {
+            page.item(&format!("and {} more; --format json has them all", worse.len() - SHOWN));
+        }
+    }
+    if compared.new_losses.is_empty() {
+        return;
+    }
+    page.gap();
+    let heading = if compared.all_losses { "New losses" } else { "New among the worst losses of the run" };
+    page.styled(BOLD, heading);
+    for loss in compared.new_losses.iter().take(SHOWN) {
+        let place = paint(BOLD, &sanitize(&format!("{}:{}", loss.source, loss.line)), page.color);
+        let what = sanitize(&format!("{} {}", loss.class, loss.value));
+        let when = format!("{} at cycle {} under {}", loss.damage, loss.cycle, loss.strategy);
+        page.item(&format!("{place} {what}: {}", sanitize(&when)));
+    }
+    if SHOWN < compared.new_losses.len() {
+        page.item(&format!("and {} more; --format json has them all", compared.new_losses.len() - SHOWN));
+    }
+    if !compared.all_losses {
+        page.item("replay both with --log-facts to see every fact that is newly lost");
+    }
+}
+
+/// As Markdown.
+pub fn markdown(compared: &Comparison) -> String {
+    let mut text = String::from("## compactor compare\n\n");
+    text.push_str(&format!("{}\n\n", cell(&headline(compared))));
+    for line in notes(compared).iter().chain(&compared.findings.iter().map(sentence).collect::<Vec<_>>()) {
+        text.push_str(&format!("- {}\n", cell(line)));
+    }
+    for finding in compared.findings.iter().filter(|finding| finding.direction != Direction::Identical) {
+        text.push_str(&format!(
+            "\n### {}\n\n| {} |\n|{}\n",
+            cell(&whom(finding)),
+            HEADINGS.join(" | "),
+            "---|".repeat(HEADINGS.len())
+        ));
+        for row in shown(compared, finding) {
+            let cells: Vec<String> = cells(row).iter().map(|text| cell(text)).collect();
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+    }
+    if !compared.new_losses.is_empty() {
+        text.push_str(
+            "\n### New losses\n\n| place | class | value | strategy | cycle |\n|---|---|---|---|---|\n",
+        );
+        for loss in compared.new_losses.iter().take(SHOWN * 4) {
+            let place = format!("{}:{}", loss.source, loss.line);
+            let cells = [&place, &loss.class, &loss.value, &loss.strategy, &loss.cycle.to_string()]
+                .map(|text| cell(text));
+            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::compare::compare;
+    use crate::results::files::sample;
+
+    const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
+
+    fn worse() -> Comparison {
+        let before = sample::run(12);
+        let mut after = before.clone();
+        for row in after.sessions.iter_mut().filter(|row| row.strategy == "structured") {
+            row.lexical_survival = row.lexical_survival.map(|value| value - 0.2);
+        }
+        compare(&before, &after)
+    }
+
+    #[test]
+    fn people_see_what_became_worse() {
+        let text = render(Format::Table, &worse(), LOOK).unwrap();
+        assert!(text.starts_with("compare: 4 contenders: 1 worse, 3 identical\n"), "{text}");
+        assert!(text.contains("standard/structured/cycles: worse; worse: lexical_survival\n"), "{text}");
+        assert!(
+            text.contains(
+                "lexical_survival     80.00%  60.00%  -20.00  -20.00 to -20.00  12       0     12"
+            ),
+            "{text}"
+        );
+        assert!(text.contains("standard/truncate/cycles: identical\n"), "{text}");
+        assert!(text.contains("Sessions that became worse most"), "{text}");
+    }
+
+    #[test]
+    fn equal_runs_are_said_to_be_identical() {
+        let run = sample::run(12);
+        let text = render(Format::Table, &compare(&run, &run), LOOK).unwrap();
+        assert!(text.starts_with("compare: identical: every count of every session is the same\n"), "{text}");
+    }
+
+    #[test]
+    fn programs_get_rows_and_a_document() {
+        let csv = render(Format::Csv, &worse(), LOOK).unwrap();
+        assert!(csv.starts_with(
+            "profile,strategy,window,metric,before,after,mean,low,high,n,better,worse,ties,sign_p,p,p_holm\n"
+        ));
+        assert!(csv.contains("standard,structured,cycles,lexical_survival,0.8,0.6,-0.2,"), "{csv}");
+        let json = render(Format::Json, &worse(), LOOK).unwrap();
+        let document: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(document["findings"][0]["direction"], "worse");
+        assert!(markdown(&worse()).contains("| lexical\\_survival | 80.00% | 60.00% |"));
+    }
+}

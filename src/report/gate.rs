@@ -1,0 +1,322 @@
+//! What a gate says: for people, as JSON and JUnit XML, as annotations and a summary for the page of a build.
+
+use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, paint};
+use super::text::{count, sanitize, thousands};
+use super::{Look, json_document};
+use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, shares};
+use crate::gate::self_test::Trial;
+use crate::gate::{Check, Fingerprint, Outcome, Verdict, name};
+use crate::results::LossRow;
+use anstyle::Style;
+use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::io;
+
+/// A build shows no more annotations of a step than this.
+const ANNOTATIONS: usize = 10;
+
+/// Checks that hold, listed one by one.
+const HELD: usize = 30;
+
+fn style(verdict: Verdict) -> Style {
+    match verdict {
+        Verdict::Pass => GOOD,
+        Verdict::Fail => BAD,
+        Verdict::Inconclusive | Verdict::NotExercised => WARN,
+    }
+}
+
+/// The headline: the verdict and how many checks came out how.
+pub fn headline(outcome: &Outcome) -> String {
+    let of = |verdict: Verdict| outcome.checks.iter().filter(|check| check.verdict == verdict).count();
+    let mut parts =
+        vec![format!("{} of {} hold", of(Verdict::Pass), count(outcome.checks.len() as u64, "check"))];
+    for verdict in [Verdict::Fail, Verdict::Inconclusive, Verdict::NotExercised] {
+        if of(verdict) > 0 {
+            parts.push(format!("{} {}", of(verdict), verdict.name()));
+        }
+    }
+    format!("gate: {}: {}", outcome.verdict.name(), parts.join(", "))
+}
+
+/// A check in one line: what was asked of whom, and the answer.
+fn sentence(check: &Check) -> String {
+    let whom = if check.contender.is_empty() { String::new() } else { format!("{}: ", check.contender) };
+    format!("{whom}{} {}: {}", check.metric, check.limit, check.text)
+}
+
+/// For people: the verdict, what does not hold and why, what could not be told, what holds.
+pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
+    let mut page = Page::new(look);
+    page.styled(style(outcome.verdict), &headline(outcome));
+    if outcome.identical {
+        page.line("every count is that of the baseline");
+    }
+    if outcome.left_out > 0 {
+        page.prose(&format!("{} that only one of the two has, left out", count(outcome.left_out, "session")));
+    }
+    let open = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass);
+    for check in open {
+        page.gap();
+        let mark = paint(style(check.verdict), check.verdict.name(), page.color);
+        page.prose(&format!("{mark}: {}", sanitize(&sentence(check))));
+        for worse in &check.worse {
+            page.line(&sanitize(&format!("    {}: {} -> {}", worse.session, worse.before, worse.now)));
+        }
+    }
+    let held: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict == Verdict::Pass).collect();
+    if !held.is_empty() {
+        page.gap();
+        for check in held.iter().take(HELD) {
+            page.item(&sanitize(&sentence(check)));
+        }
+        if HELD < held.len() {
+            page.item(&format!("and {} more that hold", held.len() - HELD));
+        }
+    }
+    page.gap();
+    page.line(&paint(DIM, &fingerprint("run", &outcome.run), page.color));
+    match &outcome.baseline {
+        Some(baseline) => page.line(&paint(DIM, &fingerprint("baseline", baseline), page.color)),
+        None => page.line(&paint(DIM, "baseline  none", page.color)),
+    }
+    page.text
+}
+
+fn fingerprint(what: &str, print: &Fingerprint) -> String {
+    let Fingerprint { version, settings, profiles, corpus, scores } = print;
+    format!(
+        "{what:<8}  scores {scores}  settings {settings}  profiles {profiles}  logs {corpus}  version {version}"
+    )
+}
+
+/// As one document.
+pub fn json(outcome: &Outcome) -> io::Result<String> {
+    json_document(json!(outcome))
+}
+
+/// As JUnit XML: a suite, a case per check. What could not be told is a failure there, too: the format has no word for it.
+pub fn junit(outcome: &Outcome) -> io::Result<String> {
+    let mut suite = TestSuite::new("compactor gate");
+    let mut names: BTreeMap<String, u32> = BTreeMap::new();
+    for check in &outcome.checks {
+        let status = match check.verdict {
+            Verdict::Pass => TestCaseStatus::success(),
+            Verdict::Fail | Verdict::Inconclusive | Verdict::NotExercised => {
+                let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+                status.set_type(check.verdict.name());
+                status.set_message(sanitize(&check.text));
+                let worse = check.worse.iter();
+                let lines: Vec<String> = worse
+                    .map(|worse| format!("{}: {} -> {}", worse.session, worse.before, worse.now))
+                    .collect();
+                status.set_description(sanitize(&lines.join("; ")));
+                status
+            }
+        };
+        let mut name = sanitize(&format!("{} {}", check.metric, check.limit));
+        let whom = if check.contender.is_empty() { "run".to_owned() } else { sanitize(&check.contender) };
+        let times = names.entry(format!("{whom} {name}")).or_default();
+        *times += 1;
+        if *times > 1 {
+            name = format!("{name} ({times})");
+        }
+        let mut case = TestCase::new(name, status);
+        case.set_classname(whom);
+        suite.add_test_case(case);
+    }
+    let mut report = Report::new("compactor gate");
+    report.add_test_suite(suite);
+    let mut text = report.to_string().map_err(io::Error::other)?;
+    if !text.ends_with('\n') {
+        text.push('\n');
+    }
+    Ok(text)
+}
+
+/// As commands that a GitHub workflow turns into annotations: what does not hold, the worst first, 10 at most. Where the run names
+/// a loss in a session that became worse, its line of the log is the place.
+pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
+    let open: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass).collect();
+    let mut text = String::new();
+    let shown = if open.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { open.len() };
+    for check in open.iter().take(shown) {
+        let level = if check.verdict == Verdict::Fail { "error" } else { "warning" };
+        let mut properties = format!("title={}", property(&format!("compactor gate: {}", check.metric)));
+        let mut message = sentence(check);
+        let loss =
+            check.worse.iter().find_map(|worse| losses.iter().find(|loss| loss.session == worse.session));
+        if let Some(loss) = loss {
+            properties.push_str(&format!(",file={},line={}", property(&loss.source), loss.line));
+            message.push_str(&format!("\nlost for instance: {} {}", loss.class, loss.value));
+        }
+        for worse in &check.worse {
+            message.push_str(&format!("\n{}: {} -> {}", worse.session, worse.before, worse.now));
+        }
+        text.push_str(&format!("::{level} {properties}::{}\n", data(&message)));
+    }
+    if shown < open.len() {
+        text.push_str(&format!(
+            "::warning title=compactor gate::and {} more checks do not hold\n",
+            open.len() - shown
+        ));
+    }
+    if outcome.verdict == Verdict::Pass {
+        text.push_str(&format!("::notice title=compactor gate::{}\n", data(&headline(outcome))));
+    }
+    text
+}
+
+/// Text of a workflow command.
+fn data(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(sanitize).collect();
+    lines.join("\n").replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// A property of a workflow command.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+/// As Markdown, for the summary of a build step.
+pub fn markdown(outcome: &Outcome) -> String {
+    let mut text = format!("## {}\n\n", cell(&headline(outcome)));
+    if outcome.identical {
+        text.push_str("Every count is that of the baseline.\n\n");
+    }
+    text.push_str("| verdict | contender | metric | asked | answer |\n|---|---|---|---|---|\n");
+    for check in &outcome.checks {
+        let cells =
+            [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text].map(cell);
+        text.push_str(&format!("| {} |\n", cells.join(" | ")));
+    }
+    let worse: Vec<(&Check, &crate::gate::Worse)> =
+        outcome.checks.iter().flat_map(|check| check.worse.iter().map(move |worse| (check, worse))).collect();
+    if outcome.verdict != Verdict::Pass && !worse.is_empty() {
+        text.push_str("\n<details><summary>Sessions that became worse</summary>\n\n");
+        text.push_str("| contender | metric | session | before | now |\n|---|---|---|---|---|\n");
+        for (check, worse) in worse {
+            let cells = [&check.contender, &check.metric, &worse.session, &worse.before, &worse.now];
+            text.push_str(&format!("| {} |\n", cells.map(|text| cell(text)).join(" | ")));
+        }
+        text.push_str("\n</details>\n");
+    }
+    text.push_str(&format!("\n`{}`  \n", fingerprint("run", &outcome.run)));
+    if let Some(baseline) = &outcome.baseline {
+        text.push_str(&format!("`{}`\n", fingerprint("baseline", baseline)));
+    }
+    text
+}
+
+/// Text in a cell of a Markdown table: nothing in it is markup.
+pub(super) fn cell(text: &str) -> String {
+    let mut safe = String::new();
+    for character in sanitize(text).chars() {
+        match character {
+            '<' => safe.push_str("&lt;"),
+            '>' => safe.push_str("&gt;"),
+            '&' => safe.push_str("&amp;"),
+            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '!' | '~' | '$' | '@' => {
+                safe.push('\\');
+                safe.push(character);
+            }
+            _ => safe.push(character),
+        }
+    }
+    safe
+}
+
+/// What a new baseline changes: figures of contenders, and how many sessions came and went.
+pub fn accepted(before: Option<&[Score]>, after: &[Score], look: Look<'_>) -> String {
+    let mut page = Page::new(look);
+    let Some(before) = before else {
+        page.line(&format!("accepted: a first baseline of {} lines", thousands(after.len() as u64)));
+        return page.text;
+    };
+    let lines: BTreeMap<(&Contender, &str), &Score> =
+        before.iter().map(|score| ((&score.contender, score.session.as_str()), score)).collect();
+    let changed = after.iter().filter(|score| {
+        lines.get(&(&score.contender, score.session.as_str())).is_some_and(|old| old != score)
+    });
+    let new = after.iter().filter(|score| !lines.contains_key(&(&score.contender, score.session.as_str())));
+    let (changed, new) = (changed.count(), new.count());
+    let gone = before.len() + new - after.len();
+    page.line(&format!(
+        "accepted: {} lines, {changed} changed, {new} new, {gone} gone",
+        thousands(after.len() as u64)
+    ));
+    let contenders: std::collections::BTreeSet<&Contender> =
+        before.iter().chain(after).map(|score| &score.contender).collect();
+    for contender in contenders {
+        let moved = moved(contender, before, after);
+        if !moved.is_empty() {
+            page.gap();
+            page.styled(BOLD, &sanitize(&name(contender)));
+            moved.iter().for_each(|line| page.line(&format!("  {line}")));
+        }
+    }
+    page.text
+}
+
+/// Figures of one contender that differ, summed over sessions.
+fn moved(contender: &Contender, before: &[Score], after: &[Score]) -> Vec<String> {
+    let own = |scores: &[Score]| -> Vec<Score> {
+        scores
+            .iter()
+            .filter(|score| score.contender == *contender && score.state != State::Failed)
+            .cloned()
+            .collect()
+    };
+    let (before, after) = (own(before), own(after));
+    let mut lines = Vec::new();
+    for (at, name) in shares().iter().enumerate() {
+        let sum = |scores: &[Score]| {
+            scores
+                .iter()
+                .filter_map(|score| score.shares.get(at).copied())
+                .fold(Share::default(), Share::plus)
+        };
+        let (was, is) = (sum(&before), sum(&after));
+        if was != is {
+            let shown = |share: Share| {
+                share.value().map_or("n/a".to_owned(), |value| {
+                    format!("{value:.4} ({} of {})", share.kept, share.total)
+                })
+            };
+            lines.push(format!("{name}: {} -> {}", shown(was), shown(is)));
+        }
+    }
+    for (at, (name, _)) in AMOUNTS.iter().enumerate() {
+        let sum = |scores: &[Score]| scores.iter().filter_map(|score| score.amounts.get(at)).sum::<u64>();
+        let (was, is) = (sum(&before), sum(&after));
+        if was != is {
+            lines.push(format!("{name}: {} -> {}", thousands(was), thousands(is)));
+        }
+    }
+    lines
+}
+
+/// What a self-test found.
+pub fn self_test(trials: &[Trial], look: Look<'_>) -> String {
+    let mut page = Page::new(look);
+    let missed = trials.iter().filter(|trial| !trial.noticed).count();
+    let (style, headline) = match missed {
+        0 => (GOOD, format!("self-test: all {} damages were noticed", trials.len())),
+        missed => (BAD, format!("self-test: {missed} of {} damages went unnoticed", trials.len())),
+    };
+    page.styled(style, &headline);
+    page.gap();
+    for trial in trials {
+        let (mark, style) = if trial.noticed { ("noticed", GOOD) } else { ("MISSED", BAD) };
+        let mark = paint(style, mark, page.color);
+        page.item(&format!(
+            "{mark}  {}",
+            sanitize(&format!("{}: {}: {}", trial.damage, trial.verdict.name(), trial.text))
+        ));
+    }
+    page.text
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,114 @@
+use super::*;
+use crate::aggregate::scores::scores;
+use crate::gate::policy::Policy;
+use crate::gate::{Side, judge, self_test::trials};
+use crate::results::files::sample;
+
+const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
+
+/// A run whose structured sessions lost two lexical facts each, judged; the names try to break out.
+fn worse() -> Outcome {
+    let run = sample::run(12);
+    let before = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let mut now = before.clone();
+    for score in now.scores.iter_mut().filter(|score| score.contender.strategy == "structured") {
+        score.shares.iter_mut().filter(|share| share.total == 10).for_each(|share| share.kept -= 2);
+    }
+    let mut before = before;
+    for side in [&mut before, &mut now] {
+        for score in &mut side.scores {
+            score.session = format!("{}|<b>::error::\n\u{1b}[31m,x", score.session);
+        }
+    }
+    let policy = "[[rule]]\nmetric = 'lexical_survival'\nmax_drop = 0.05\n[[rule]]\nmetric = 'files_read'\nmin = 0.5\nstrategy = 'structured'\n";
+    judge(&now, Some(&before), &Policy::parse(policy).unwrap())
+}
+
+#[test]
+fn people_see_the_verdict_first_and_why() {
+    let text = text(&worse(), LOOK);
+    assert!(text.starts_with("gate: fail: 12 of 14 checks hold, 1 fail, 1 not exercised\n"), "{text}");
+    assert!(
+        text.contains(
+            "fail: standard/structured/cycles: lexical_survival drop <= 0.05: fell 0.8000 (96 of 120)"
+        ),
+        "{text}"
+    );
+    assert!(text.contains("baseline  scores ") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn junit_is_well_formed_and_counts() {
+    let text = junit(&worse()).unwrap();
+    assert!(text.contains("tests=\"14\" skipped=\"0\" failures=\"2\""), "{text}");
+    assert!(
+        text.contains("type=\"not exercised\"") && text.contains("classname=\"standard/structured/cycles\""),
+        "{text}"
+    );
+    assert!(!text.contains("<b>") && !text.contains('\u{1b}'), "{text}");
+}
+
+#[test]
+fn annotations_are_ten_at_most_and_one_line_each() {
+    let outcome = worse();
+    let text = annotations(&outcome, &[]);
+    assert_eq!(text.lines().count(), 2);
+    assert!(
+        text.lines().all(|line| line.starts_with("::error title=") || line.starts_with("::warning title=")),
+        "{text}"
+    );
+    assert!(text.contains("%0A") && !text.contains('\u{1b}'), "{text}");
+    let mut many = outcome.clone();
+    many.checks = vec![outcome.checks[0].clone(); 14];
+    let text = annotations(&many, &[]);
+    assert_eq!(text.lines().count(), ANNOTATIONS);
+    assert!(text.ends_with("and 5 more checks do not hold\n"), "{text}");
+    let loss = LossRow {
+        session: outcome.checks[0].worse[0].session.clone(),
+        source: "logs/a,b:c.jsonl".to_owned(),
+        line: 7,
+        ..LossRow::default()
+    };
+    let text = annotations(&outcome, &[loss]);
+    assert!(text.contains(",file=logs/a%2Cb%3Ac.jsonl,line=7::"), "{text}");
+}
+
+#[test]
+fn markdown_holds_nothing_but_text() {
+    let text = markdown(&worse());
+    assert!(text.starts_with("## gate: fail: 12 of 14 checks hold"), "{text}");
+    assert!(text.contains("s00\\|&lt;b&gt;::error::"), "{text}");
+    let rows = text.lines().filter(|line| line.starts_with("| "));
+    assert!(rows.clone().count() > 14 && rows.into_iter().all(|line| line.ends_with(" |")), "{text}");
+}
+
+#[test]
+fn an_accepted_baseline_says_what_it_changes() {
+    let run = sample::run(12);
+    let before = scores(&run);
+    assert_eq!(accepted(None, &before, LOOK), "accepted: a first baseline of 52 lines\n");
+    assert_eq!(accepted(Some(&before), &before, LOOK), "accepted: 52 lines, 0 changed, 0 new, 0 gone\n");
+    let mut after = before.clone();
+    after.remove(0);
+    let last = after.last_mut().unwrap();
+    last.amounts[0] += 3;
+    let text = accepted(Some(&before), &after, LOOK);
+    assert!(text.starts_with("accepted: 51 lines, 1 changed, 0 new, 1 gone\n"), "{text}");
+    assert!(text.contains("  orphan_results: 0 -> 3\n"), "{text}");
+}
+
+#[test]
+fn a_self_test_names_what_it_missed() {
+    let run = sample::run(12);
+    let side = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let policy =
+        Policy::parse("[[rule]]\nmetric = 'files_read'\nstrategy = 'structured'\nmin = 0.5\n").unwrap();
+    let text = self_test(&trials(&side, None, &policy), LOOK);
+    assert!(text.starts_with("self-test: 1 of 5 damages went unnoticed\n"), "{text}");
+    assert!(
+        text.contains(
+            "MISSED files_read: everything lost in standard/structured/cycles: not exercised"
+        ),
+        "{text}"
+    );
+}
