@@ -4,7 +4,7 @@
 //! seen to it that the runs are comparable ([`crate::gate::compared`]).
 
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
-use crate::aggregate::scores::scores;
+use crate::aggregate::scores::{AMOUNTS, Contender, State, scores};
 use crate::gate::{Fingerprint, Side, Verdict};
 use crate::results::{LossRow, RunOutput};
 use schemars::JsonSchema;
@@ -57,6 +57,23 @@ pub struct Finding {
     pub worse: Vec<String>,
 }
 
+/// An amount of one contender in two runs, over the sessions of both.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct AmountChange {
+    /// Profile name.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window.
+    pub window: String,
+    /// As a metric of a gate.
+    pub amount: String,
+    /// In the first run.
+    pub before: u64,
+    /// In the second.
+    pub after: u64,
+}
+
 /// Two runs compared.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Comparison {
@@ -72,6 +89,8 @@ pub struct Comparison {
     pub findings: Vec<Finding>,
     /// By contender and metric.
     pub rows: Vec<ChangeRow>,
+    /// Amounts over the sessions of both, where they differ.
+    pub amounts: Vec<AmountChange>,
     /// Sessions whose figures differ, the largest loss first.
     pub sessions: Vec<SessionChange>,
     /// Facts lost in the second run and not in the first, the most needed first.
@@ -123,6 +142,7 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
         differs,
         findings: findings(&changes.rows),
         rows: changes.rows,
+        amounts: amounts(&first, &second),
         sessions,
         new_losses,
         all_losses,
@@ -294,19 +314,51 @@ fn fates(before: &RunOutput, after: &RunOutput) -> Vec<LossRow> {
     new.into_iter().map(|(_, loss)| loss).collect()
 }
 
+/// Amounts that differ, of contenders that both have, over sessions that failed in neither.
+fn amounts(before: &Side, after: &Side) -> Vec<AmountChange> {
+    let known: BTreeMap<_, _> =
+        before.scores.iter().map(|score| ((&score.contender, &score.session), score)).collect();
+    let mut sums: BTreeMap<&Contender, Vec<(u64, u64)>> = BTreeMap::new();
+    for score in after.scores.iter().filter(|score| score.state != State::Failed) {
+        let Some(old) = known.get(&(&score.contender, &score.session)) else { continue };
+        if old.state == State::Failed {
+            continue;
+        }
+        let sums = sums.entry(&score.contender).or_insert_with(|| vec![(0, 0); AMOUNTS.len()]);
+        for (sum, (was, is)) in sums.iter_mut().zip(old.amounts.iter().zip(&score.amounts)) {
+            *sum = (sum.0 + was, sum.1 + is);
+        }
+    }
+    let rows = sums.into_iter().flat_map(|(contender, sums)| {
+        let differ = sums.into_iter().zip(AMOUNTS).filter(|((was, is), _)| was != is);
+        differ.map(|((before, after), (amount, _))| AmountChange {
+            profile: contender.profile.clone(),
+            strategy: contender.strategy.clone(),
+            window: contender.window.clone(),
+            amount: amount.to_owned(),
+            before,
+            after,
+        })
+    });
+    rows.collect()
+}
+
 /// Sessions that were scored in one run alone.
 fn states_changed(before: &Side, after: &Side) -> Vec<String> {
     let states: BTreeMap<_, _> =
         before.scores.iter().map(|score| ((&score.contender, &score.session), score.state)).collect();
-    after
-        .scores
-        .iter()
-        .filter_map(|score| {
-            let was = states.get(&(&score.contender, &score.session)).filter(|was| **was != score.state)?;
+    let mut changed: BTreeMap<(&str, State, State), Vec<String>> = BTreeMap::new();
+    for score in &after.scores {
+        let was = states.get(&(&score.contender, &score.session)).filter(|was| **was != score.state);
+        if let Some(was) = was {
             let whom = crate::gate::name(&score.contender);
-            Some(format!("{} under {whom}: {} before, {} now", score.session, was.name(), score.state.name()))
-        })
-        .collect()
+            changed.entry((&score.session, *was, score.state)).or_default().push(whom);
+        }
+    }
+    let text = |((session, was, is), whom): ((&str, State, State), Vec<String>)| {
+        format!("session {session}: {} before, {} now, under {}", was.name(), is.name(), whom.join(", "))
+    };
+    changed.into_iter().map(text).collect()
 }
 
 #[cfg(test)]
@@ -401,6 +453,10 @@ mod tests {
         assert!(compared.rows.iter().all(|row| row.n <= 10));
         let mut after = before.clone();
         after.sessions.iter_mut().filter(|row| row.session == "s03").for_each(|row| row.exercised = false);
-        assert_eq!(compare(&before, &after).states_changed.len(), 4);
+        let changed = compare(&before, &after).states_changed;
+        assert!(
+            changed.len() == 1
+                && changed[0].starts_with("session s03: scored before, not exercised now, under ")
+        );
     }
 }

@@ -10,6 +10,7 @@ pub mod policy;
 pub mod self_test;
 
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, Share, State, shares};
+use crate::report::text::thousands;
 use crate::results::Manifest;
 use crate::stats::{holm, mean, paired};
 use policy::{Average, Decimal, Noise, Policy, Rule};
@@ -489,10 +490,10 @@ impl Question<'_> {
         let check = Check {
             now: Some(sum as f64),
             sessions: scored,
-            ..self.open(&asked, Verdict::Pass, &format!("is {sum}"))
+            ..self.open(&asked, Verdict::Pass, &format!("is {}", thousands(sum)))
         };
         if limit < sum {
-            let text = format!("is {sum}, {limit} is allowed");
+            let text = format!("is {}, {} is allowed", thousands(sum), thousands(limit));
             let excess = (sum - limit) as f64 / sum as f64;
             return Check { verdict: Verdict::Fail, text, excess, ..check };
         }
@@ -515,7 +516,7 @@ impl Question<'_> {
             return Check { before: Some(was as f64), now: Some(is as f64), ..few };
         }
         let allowed = was as f64 * (1.0 + limit.value());
-        let moved = format!("{was} -> {is}");
+        let moved = format!("{} -> {}", thousands(was), thousands(is));
         let check = Check {
             before: Some(was as f64),
             now: Some(is as f64),

@@ -19,9 +19,32 @@ pub struct Trial {
     /// What it said.
     pub verdict: Verdict,
     /// Whether it noticed.
-    pub noticed: bool,
+    pub result: Noticed,
     /// Why, of what it said or failed to say.
     pub text: String,
+}
+
+/// Whether a gate noticed a damage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum Noticed {
+    /// It did.
+    Yes,
+    /// It did not.
+    No,
+    /// There was nothing to damage: the figure is as bad as it can be already.
+    NothingToLose,
+}
+
+impl From<bool> for Noticed {
+    fn from(noticed: bool) -> Self {
+        if noticed { Self::Yes } else { Self::No }
+    }
+}
+
+/// Whether everything that could be damaged was noticed.
+pub fn holds(trials: &[Trial]) -> bool {
+    trials.iter().all(|trial| trial.result != Noticed::No)
 }
 
 /// Damages copies of a run and judges them.
@@ -61,9 +84,14 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
         ));
     }
     for rule in &policy.rules {
-        for contender in contenders.iter().filter(|contender| rule.is_about(contender)) {
-            trials.push(of_rule(rule, contender, run, baseline, policy));
+        let about = contenders.iter().filter(|contender| rule.is_about(contender));
+        let mut own: Vec<Trial> =
+            about.map(|contender| of_rule(rule, contender, run, baseline, policy)).collect();
+        // Of one that can turn red nowhere there is nothing to be said but that.
+        if own.iter().all(|trial| trial.result == Noticed::NothingToLose) {
+            own.iter_mut().for_each(|trial| trial.result = Noticed::No);
         }
+        trials.extend(own);
     }
     trials
 }
@@ -82,7 +110,11 @@ fn of_rule(
         Some(_) => format!("{}: everything lost in {}", rule.metric, name(contender)),
         None => format!("{}: a thousandfold in {}", rule.metric, name(contender)),
     };
-    red(&damage, contender, &rule.metric, run, baseline, policy, |side| {
+    let kept = |at: usize| {
+        run.of(contender).filter_map(|score| score.shares.get(at)).map(|share| share.kept).sum::<u64>()
+    };
+    let nothing = share.is_some_and(|at| kept(at) == 0);
+    let trial = red(&damage, contender, &rule.metric, run, baseline, policy, |side| {
         for score in side.scores.iter_mut().filter(|score| score.contender == *contender) {
             if let Some(share) = share.and_then(|at| score.shares.get_mut(at)) {
                 share.kept = 0;
@@ -92,7 +124,11 @@ fn of_rule(
                     (*amount).saturating_add(rule.max.unwrap_or(0)).saturating_add(1).saturating_mul(1_000);
             }
         }
-    })
+    });
+    match trial.result {
+        Noticed::No if nothing => Trial { result: Noticed::NothingToLose, ..trial },
+        _ => trial,
+    }
 }
 
 /// A damage that a check must call a failure.
@@ -115,7 +151,7 @@ fn red(
         damage: damage.to_owned(),
         expected: Verdict::Fail.name().to_owned(),
         verdict,
-        noticed: verdict == Verdict::Fail,
+        result: (verdict == Verdict::Fail).into(),
         text,
     }
 }
@@ -134,7 +170,7 @@ fn never_green(
         damage: damage.to_owned(),
         expected: "not pass".to_owned(),
         verdict: outcome.verdict,
-        noticed: outcome.verdict != Verdict::Pass,
+        result: (outcome.verdict != Verdict::Pass).into(),
         text,
     }
 }

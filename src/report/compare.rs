@@ -2,7 +2,7 @@
 
 use super::gate::cell;
 use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
-use super::text::{count, sanitize};
+use super::text::{count, sanitize, thousands};
 use super::{Format, Look, json_document};
 use crate::aggregate::across::ChangeRow;
 use crate::compare::{Comparison, Direction, Finding};
@@ -106,6 +106,9 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
         let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
         rows.extend(shown(compared, finding).map(cells));
         aligned(&rows, &[1, 2, 3, 5, 6, 7, 8]).iter().for_each(|line| page.line(&format!("  {line}")));
+        if let Some(amounts) = amounts(compared, finding) {
+            page.item(&amounts);
+        }
     }
     worst(&mut page, compared);
     page.gap();
@@ -146,6 +149,17 @@ fn notes(compared: &Comparison) -> Vec<String> {
         notes.push(format!("and {} more sessions in another state", states.len() - SHOWN));
     }
     notes
+}
+
+/// What the figures cost: amounts that differ.
+fn amounts(compared: &Comparison, finding: &Finding) -> Option<String> {
+    let own = compared.amounts.iter().filter(|row| {
+        (&row.profile, &row.strategy, &row.window) == (&finding.profile, &finding.strategy, &finding.window)
+    });
+    let list: Vec<String> = own
+        .map(|row| format!("{} {} -> {}", row.amount, thousands(row.before), thousands(row.after)))
+        .collect();
+    (!list.is_empty()).then(|| format!("in all: {}", list.join(", ")))
 }
 
 fn worst(page: &mut Page, compared: &Comparison) {
@@ -208,6 +222,9 @@ pub fn markdown(compared: &Comparison) -> String {
             let cells: Vec<String> = cells(row).iter().map(|text| cell(text)).collect();
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
+        if let Some(amounts) = amounts(compared, finding) {
+            text.push_str(&format!("\n{}\n", cell(&amounts)));
+        }
     }
     if !compared.new_losses.is_empty() {
         text.push_str(
@@ -246,9 +263,7 @@ mod tests {
         assert!(text.starts_with("compare: 4 contenders: 1 worse, 3 identical\n"), "{text}");
         assert!(text.contains("standard/structured/cycles: worse; worse: lexical_survival\n"), "{text}");
         assert!(
-            text.contains(
-                "lexical_survival     80.00%  60.00%  -20.00  -20.00 to -20.00  12       0     12"
-            ),
+            text.contains("lexical_survival     80.00%  60.00%  -20.00  -20.00 to -20.00  12       0     12"),
             "{text}"
         );
         assert!(text.contains("standard/truncate/cycles: identical\n"), "{text}");

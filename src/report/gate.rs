@@ -4,7 +4,7 @@ use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, paint};
 use super::text::{count, sanitize, thousands};
 use super::{Look, json_document};
 use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, shares};
-use crate::gate::self_test::Trial;
+use crate::gate::self_test::{Noticed, Trial};
 use crate::gate::{Check, Fingerprint, Outcome, Verdict, name};
 use crate::results::LossRow;
 use anstyle::Style;
@@ -66,7 +66,8 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
         }
     }
     let held: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict == Verdict::Pass).collect();
-    if !held.is_empty() {
+    // What holds is worth reading where all does.
+    if !held.is_empty() && outcome.verdict == Verdict::Pass {
         page.gap();
         for check in held.iter().take(HELD) {
             page.item(&sanitize(&sentence(check)));
@@ -300,15 +301,20 @@ fn moved(contender: &Contender, before: &[Score], after: &[Score]) -> Vec<String
 /// What a self-test found.
 pub fn self_test(trials: &[Trial], look: Look<'_>) -> String {
     let mut page = Page::new(look);
-    let missed = trials.iter().filter(|trial| !trial.noticed).count();
+    let of = |result: Noticed| trials.iter().filter(|trial| trial.result == result).count();
+    let (missed, noticed) = (of(Noticed::No), of(Noticed::Yes));
     let (style, headline) = match missed {
-        0 => (GOOD, format!("self-test: all {} damages were noticed", trials.len())),
-        missed => (BAD, format!("self-test: {missed} of {} damages went unnoticed", trials.len())),
+        0 => (GOOD, format!("self-test: all {noticed} damages were noticed")),
+        missed => (BAD, format!("self-test: {missed} of {} damages went unnoticed", missed + noticed)),
     };
     page.styled(style, &headline);
     page.gap();
     for trial in trials {
-        let (mark, style) = if trial.noticed { ("noticed", GOOD) } else { ("MISSED", BAD) };
+        let (mark, style) = match trial.result {
+            Noticed::Yes => ("noticed", GOOD),
+            Noticed::No => ("MISSED", BAD),
+            Noticed::NothingToLose => ("nothing to lose", DIM),
+        };
         let mark = paint(style, mark, page.color);
         page.item(&format!(
             "{mark}  {}",
