@@ -677,7 +677,7 @@ pub struct Manifest {
     pub settings: Settings,
     /// BLAKE3 hash over the settings, hexadecimal.
     pub settings_hash: String,
-    /// BLAKE3 hash over the content hashes of all files read, sorted; hexadecimal.
+    /// BLAKE3 hash over the content hashes of all logs read, sorted; hexadecimal. Results of this program are no logs.
     pub corpus_hash: String,
     /// Files given or found.
     pub files: u64,

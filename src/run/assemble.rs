@@ -55,10 +55,12 @@ pub(super) fn assemble(
     output.spells.reserve_exact(all(|session| session.spells.len()));
     output.facts.reserve_exact(all(|session| session.facts.len()));
     for outcome in outcomes {
+        // A baseline that lies beside the logs is none of them: renewing it must not make it another corpus.
+        let is_log = outcome.problems.iter().all(|problem| problem.code != "own-result");
         problems.extend(outcome.problems);
         match outcome.ingested {
             Some(facts) => {
-                hashes.push(facts.hash);
+                hashes.extend(is_log.then_some(facts.hash));
                 output.manifest.bytes += facts.bytes;
                 output.manifest.files_failed += u64::from(facts.lost && outcome.sessions.is_empty());
             }
