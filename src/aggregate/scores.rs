@@ -94,9 +94,9 @@ const OF_CYCLE: [(&str, ShareOf); 7] = [
     ("structural_survival", |row| Share { kept: row.structural_in_summary, total: row.structural_at_risk }),
     ("lexical_survival", |row| Share { kept: row.lexical_in_summary, total: row.lexical_at_risk }),
     ("summary_survival", |row| Share { kept: row.facts_in_summary, total: row.facts_at_risk }),
-    ("needed_survival", |row| match row.needed_biased {
-        true => Share::default(),
-        false => Share { kept: row.facts_needed_in_summary, total: row.facts_needed },
+    ("needed_survival", |row| {
+        let known = Share { kept: row.facts_needed_in_summary, total: row.facts_needed };
+        if row.needed_biased { Share::default() } else { known }
     }),
     ("context_survival", |row| Share { kept: row.facts_in_context, total: row.facts_total }),
 ];

@@ -5,7 +5,7 @@ use super::compare::comparable;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::aggregate::scores::{State, scores};
-use crate::gate::compared::{keep_common, mismatches, states};
+use crate::gate::compared::{align_profiles, keep_common, mismatches, states};
 use crate::gate::policy::Policy;
 use crate::gate::self_test::{holds, trials};
 use crate::gate::{Outcome, Side, Verdict, judge};
@@ -28,6 +28,9 @@ pub fn run(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
     if let Some(before) = &mut before {
         let found = mismatches(&before.manifest, &side.manifest, args.intersection);
         comparable(&found, "accept a new baseline with `compactor gate RUN --baseline DIR --accept`")?;
+        if let Some((old, new)) = align_profiles(before, &side) {
+            ui.say(&format!("profile {new} is judged by what {old} was in the baseline"));
+        }
         if args.intersection {
             left_out = keep_common(before, &mut side);
         }

@@ -37,6 +37,21 @@ fn listed(items: &[String]) -> String {
     if items.is_empty() { "none".to_owned() } else { items.join(" ") }
 }
 
+/// Where each side has a single profile, gives the first the name of the second's: a changed policy is compared with what it was,
+/// whatever it is called. The two names, where they differ.
+pub fn align_profiles(before: &mut Side, now: &Side) -> Option<(String, String)> {
+    let single = |side: &Side| match side.manifest.settings.profiles.as_slice() {
+        [name] => Some(name.clone()),
+        _ => None,
+    };
+    let (old, new) = (single(before)?, single(now)?);
+    if old == new {
+        return None;
+    }
+    before.scores.iter_mut().for_each(|score| new.clone_into(&mut score.contender.profile));
+    Some((old, new))
+}
+
 /// Leaves in both only the sessions that both have. How many are left out.
 pub fn keep_common(before: &mut Side, now: &mut Side) -> u64 {
     let sessions =
@@ -91,6 +106,20 @@ mod tests {
         let mut other = run.clone();
         other.corpus_hash = "other".to_owned();
         assert!(mismatches(&run, &other, true).is_empty());
+    }
+
+    #[test]
+    fn single_profiles_are_one_contender_whatever_they_are_called() {
+        let run = sample::run(3);
+        let now = Side { scores: scores(&run), manifest: run.manifest };
+        let mut before = now.clone();
+        assert_eq!(align_profiles(&mut before, &now), None);
+        before.manifest.settings.profiles = vec!["old".to_owned()];
+        before.scores.iter_mut().for_each(|score| score.contender.profile = "old".to_owned());
+        assert_eq!(align_profiles(&mut before, &now), Some(("old".to_owned(), "standard".to_owned())));
+        assert_eq!(before.scores, now.scores);
+        before.manifest.settings.profiles.push("second".to_owned());
+        assert_eq!(align_profiles(&mut before, &now), None);
     }
 
     #[test]

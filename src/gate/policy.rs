@@ -36,7 +36,7 @@ impl Decimal {
 
     /// The nearest double, for display and for tests with intervals.
     pub fn value(self) -> f64 {
-        self.digits as f64 / 10_f64.powi(self.scale as i32)
+        self.digits as f64 / self.unit() as f64
     }
 
     /// Is `part / whole` at least this? Exact.

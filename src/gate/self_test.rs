@@ -5,7 +5,7 @@
 
 use super::policy::{Policy, Rule};
 use super::{Outcome, Side, Verdict, judge, name};
-use crate::aggregate::scores::{AMOUNTS, Contender, State, shares};
+use crate::aggregate::scores::{AMOUNTS, Contender, Share, State, shares};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -54,13 +54,13 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
         never_green("every session failed", run, baseline, policy, |side| {
             for score in &mut side.scores {
                 score.state = State::Failed;
-                score.shares.iter_mut().for_each(|share| *share = Default::default());
+                score.shares.fill(Share::default());
             }
         }),
         never_green("no session compacted", run, baseline, policy, |side| {
             for score in &mut side.scores {
                 score.state = State::NotExercised;
-                score.shares.iter_mut().for_each(|share| *share = Default::default());
+                score.shares.fill(Share::default());
             }
         }),
     ];
@@ -89,7 +89,9 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
             about.map(|contender| of_rule(rule, contender, run, baseline, policy)).collect();
         // Of one that can turn red nowhere there is nothing to be said but that.
         if own.iter().all(|trial| trial.result == Noticed::NothingToLose) {
-            own.iter_mut().for_each(|trial| trial.result = Noticed::No);
+            for trial in &mut own {
+                trial.result = Noticed::No;
+            }
         }
         trials.extend(own);
     }

@@ -1,5 +1,5 @@
 use super::*;
-use crate::aggregate::scores::scores;
+use crate::aggregate::scores::{scores, shares};
 use crate::results::files::sample;
 use crate::results::{Problem, RunOutput};
 use crate::stats::SplitMix64;

@@ -105,7 +105,9 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
         }
         let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
         rows.extend(shown(compared, finding).map(cells));
-        aligned(&rows, &[1, 2, 3, 5, 6, 7, 8]).iter().for_each(|line| page.line(&format!("  {line}")));
+        for line in aligned(&rows, &[1, 2, 3, 5, 6, 7, 8]) {
+            page.line(&format!("  {line}"));
+        }
         if let Some(amounts) = amounts(compared, finding) {
             page.item(&amounts);
         }

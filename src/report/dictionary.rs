@@ -355,7 +355,9 @@ mod tests {
             }
         }
         if let (Value::Array(items), Some(each)) = (value, schema.get("items")) {
-            items.iter().for_each(|item| check(item, each, root, at));
+            for item in items {
+                check(item, each, root, at);
+            }
         }
     }
 

@@ -254,7 +254,9 @@ pub fn accepted(before: Option<&[Score]>, after: &[Score], look: Look<'_>) -> St
         if !moved.is_empty() {
             page.gap();
             page.styled(BOLD, &sanitize(&name(contender)));
-            moved.iter().for_each(|line| page.line(&format!("  {line}")));
+            for line in moved {
+                page.line(&format!("  {line}"));
+            }
         }
     }
     page.text

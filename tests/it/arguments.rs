@@ -21,11 +21,17 @@ fn help_of_every_verb() {
     assert_snapshot!("help_profiles", help(&["profiles", "--help"]));
     assert_snapshot!("help_compact", help(&["compact", "--help"]));
     assert_snapshot!("help_convert", help(&["convert", "--help"]));
+    assert_snapshot!("help_compare", help(&["compare", "--help"]));
+    assert_snapshot!("help_gate", help(&["gate", "--help"]));
+    assert_snapshot!("help_columns", help(&["columns", "--help"]));
+    assert_snapshot!("help_schema", help(&["schema", "--help"]));
 }
 
 #[test]
 fn without_input_the_help_goes_to_stderr() {
-    for arguments in [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"]] {
+    for arguments in
+        [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"], &["compare"], &["gate"]]
+    {
         let ran = Sandbox::new().run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);

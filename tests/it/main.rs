@@ -29,4 +29,5 @@ mod replay;
 mod steps;
 mod support;
 mod validity;
+mod verdicts;
 mod writing;

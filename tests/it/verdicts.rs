@@ -1,0 +1,300 @@
+//! `compactor gate`, `compare`, `columns` and `schema` end to end: what a build sees, and what must never be green.
+
+use crate::support::{Ran, Sandbox, fixture};
+use serde_json::Value;
+
+/// Replays the fixtures into `out`.
+fn replayed(sandbox: &Sandbox, out: &str, more: &[&str]) {
+    let mut arguments = vec!["replay", "--quiet", "--out", out];
+    arguments.extend(more);
+    let logs = fixture("");
+    arguments.push(&logs);
+    let ran = sandbox.run(&arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+}
+
+/// A run and its baseline.
+fn with_baseline() -> Sandbox {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "run", &[]);
+    let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--accept"]);
+    assert_eq!(
+        (ran.code, ran.stdout.as_str()),
+        (0, "accepted: a first baseline of 68 lines\n"),
+        "{}",
+        ran.stderr
+    );
+    sandbox
+}
+
+fn check(ran: &Ran, code: i32, stdout: &str, stderr: &str) {
+    assert_eq!(ran.code, code, "{}\n{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains(stdout), "{}", ran.stdout);
+    assert!(ran.stderr.contains(stderr), "{}", ran.stderr);
+}
+
+#[test]
+fn a_run_against_its_own_baseline_is_an_exact_zero() {
+    let sandbox = with_baseline();
+    replayed(&sandbox, "again", &["--jobs", "2"]);
+    let ran = sandbox.run(&["gate", "again", "--baseline", "base"]);
+    check(&ran, 0, "gate: pass: 37 of 37 checks hold\nevery count is that of the baseline\n", "");
+    let prints: Vec<&str> =
+        ran.stdout.lines().filter_map(|line| line.split_once("scores ")?.1.split(' ').next()).collect();
+    assert_eq!(prints.len(), 2, "both fingerprints are shown");
+    assert_eq!(prints[0], prints[1]);
+    let compared = sandbox.run(&["compare", "run", "again", "--format", "csv"]);
+    let mut reader = csv::Reader::from_reader(compared.stdout.as_bytes());
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let header = reader.headers().expect("a header").clone();
+    let at = |name: &str| header.iter().position(|column| column == name).expect("a column");
+    assert!(rows.len() > 60);
+    for row in &rows {
+        assert!(
+            ["0", ""].contains(&&row[at("mean")]) && &row[at("better")] == "0" && &row[at("worse")] == "0",
+            "{row:?}"
+        );
+    }
+    check(
+        &sandbox.run(&["compare", "run", "again"]),
+        0,
+        "compare: identical: every count of every session is the same",
+        "",
+    );
+}
+
+#[test]
+fn a_worse_summarizer_turns_the_gate_red_with_the_reason() {
+    let sandbox = with_baseline();
+    replayed(&sandbox, "worse", &["--summary-tokens", "300"]);
+    let arguments =
+        ["gate", "worse", "--baseline", "base", "--junit", "gate.xml", "--step-summary", "summary.md"];
+    check(&sandbox.run(&arguments), 1, "needed_survival drop <= 0: fell", "exit code 1");
+    let junit = std::fs::read_to_string(sandbox.path("gate.xml")).expect("JUnit XML");
+    assert!(
+        junit.starts_with("<?xml") && junit.contains("failures=") && junit.contains("needed_survival"),
+        "{junit}"
+    );
+    let summary = std::fs::read_to_string(sandbox.path("summary.md")).expect("a summary");
+    assert!(
+        summary.starts_with("## gate: fail") && summary.contains("| fail | standard/structured/cycles |"),
+        "{summary}"
+    );
+    // A build may run several gates: each adds to the summary, and renews its own file.
+    check(&sandbox.run(&arguments), 1, "", "");
+    let twice = std::fs::read_to_string(sandbox.path("summary.md")).expect("a summary");
+    assert_eq!(twice.matches("## gate: fail").count(), 2);
+    let github = sandbox.run(&["gate", "worse", "--baseline", "base", "--format", "github"]);
+    assert_eq!(github.code, 1);
+    assert!(github.stdout.lines().count() <= 10, "{}", github.stdout);
+    assert!(github.stdout.lines().all(|line| line.starts_with("::")), "{}", github.stdout);
+    assert!(github.stdout.contains(".jsonl,line="), "{}", github.stdout);
+    let json = sandbox.run(&["gate", "worse", "--baseline", "base", "--format", "json"]);
+    let document: Value = serde_json::from_str(&json.stdout).expect("stdout holds the document alone");
+    assert_eq!(document["verdict"], "fail");
+    check(&sandbox.run(&["compare", "run", "worse"]), 0, "worse: files_read, structural_survival", "");
+}
+
+#[test]
+fn a_summarizer_without_its_file_lists_is_named_for_that() {
+    let sandbox = with_baseline();
+    sandbox.file("mine.toml", "extends = \"standard\"\nname = \"mine\"\n[summary]\nlists = \"none\"\n");
+    replayed(&sandbox, "worse", &["--profile", &sandbox.path("mine.toml").to_string_lossy()]);
+    let ran = sandbox.run(&["gate", "worse", "--baseline", "base"]);
+    check(
+        &ran,
+        1,
+        "fail: mine/structured/cycles: files_modified drop <= 0: fell",
+        "judged by what standard was",
+    );
+    check(&sandbox.run(&["compare", "run", "worse"]), 0, "differs: profile: standard before, mine now", "");
+}
+
+#[test]
+fn a_policy_decides_and_its_mistakes_are_named() {
+    let sandbox = with_baseline();
+    let policy = |text: &str| {
+        sandbox.file("gate.toml", text);
+        sandbox.run(&["gate", "run", "--baseline", "base", "--policy", "gate.toml"])
+    };
+    check(
+        &policy("[[rule]]\nmetric = \"files_modified\"\nstrategy = \"structured\"\nmin = 1.0\n"),
+        0,
+        "gate: pass",
+        "",
+    );
+    check(
+        &policy("[[rule]]\nmetric = \"files_modified\"\nmin = 1.0\n"),
+        1,
+        "fail: standard/emergency/cycles",
+        "",
+    );
+    check(
+        &policy("min_sessions = 99\n[[rule]]\nmetric = \"files_read\"\nmin = 0\n"),
+        2,
+        "inconclusive",
+        "exit code 2",
+    );
+    check(
+        &policy("[[rule]]\nmetric = \"files_red\"\nmin = 1\n"),
+        2,
+        "",
+        "gate.toml: line 1: rule 1: unknown metric `files_red`; did you mean `files_read`?",
+    );
+    check(&policy("[[rule]]\nmetric = \"files_read\"\nminimum = 1\n"), 2, "", "unknown field `minimum`");
+    check(&policy("[[rule]\n"), 2, "", "gate.toml: line 1");
+    check(
+        &policy("[[rule]]\nmetric = \"files_read\"\nstrategy = \"structuerd\"\nmin = 0\n"),
+        2,
+        "not exercised",
+        "",
+    );
+    check(&sandbox.run(&["gate", "run", "--policy", "none.toml"]), 2, "", "none.toml: cannot read the file");
+    check(&sandbox.run(&["gate", "run"]), 2, "", "there is nothing to judge the run by");
+}
+
+#[test]
+fn a_gate_is_shown_to_turn_red() {
+    let sandbox = with_baseline();
+    check(&sandbox.run(&["gate", "run", "--baseline", "base", "--self-test"]), 0, "self-test: all ", "");
+    sandbox.file("void.toml", "[[rule]]\nmetric = \"files_modified\"\nmax_drop = 1\n");
+    let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--policy", "void.toml", "--self-test"]);
+    check(&ran, 1, "MISSED files_modified", "");
+    check(
+        &sandbox.run(&["gate", "run", "--baseline", "run"]),
+        2,
+        "",
+        "is the run itself: it would always pass",
+    );
+}
+
+#[test]
+fn what_measured_nothing_is_never_green() {
+    let sandbox = with_baseline();
+    check(&sandbox.run(&["gate", "run", "--baseline", "nowhere"]), 2, "", "gate RUN --baseline DIR --accept");
+    check(&sandbox.run(&["gate", "nowhere", "--baseline", "base"]), 2, "", "run.json: cannot read the file");
+    // Too short to compact.
+    sandbox.file(
+        "short.jsonl",
+        "{\"role\":\"user\",\"content\":\"hi\"}\n{\"role\":\"assistant\",\"content\":\"hello\"}\n",
+    );
+    let ran = sandbox.run(&["replay", "short.jsonl", "--out", "short", "--quiet"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    sandbox.file("floor.toml", "[[rule]]\nmetric = \"files_modified\"\nmin = 0\n");
+    let ran = sandbox.run(&["gate", "short", "--policy", "floor.toml"]);
+    assert_eq!(ran.code, 2, "{}\n{}", ran.stdout, ran.stderr);
+    let ran = sandbox.run(&["gate", "short", "--baseline", "other", "--accept"]);
+    check(&ran, 2, "", "");
+    assert!(!sandbox.path("other").exists());
+}
+
+#[test]
+fn a_failed_input_is_neither_clean_nor_a_regression() {
+    let sandbox = Sandbox::new();
+    for name in ["a", "b", "c"] {
+        let log = std::fs::read(fixture("pi/v3-orchard-cache-branch.jsonl")).expect("a fixture");
+        let log = String::from_utf8(log).expect("text").replace("\"id\":\"", &format!("\"id\":\"{name}-"));
+        sandbox.file(&format!("logs/{name}.jsonl"), log);
+    }
+    sandbox.file(
+        "floor.toml",
+        "min_sessions = 3\n[[rule]]\nmetric = \"summary_survival\"\nstrategy = \"structured\"\nmin = 0.1\n",
+    );
+    let ran = sandbox.run(&["replay", "logs", "--out", "good", "--quiet"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    check(&sandbox.run(&["gate", "good", "--policy", "floor.toml"]), 0, "gate: pass", "");
+    sandbox.file("logs/d.jsonl", [0x1f, 0x8b, 0x08, 0x00, 0xff, 0xff]);
+    let ran = sandbox.run(&["replay", "logs", "--out", "partial", "--quiet"]);
+    assert_eq!(ran.code, 3, "{}", ran.stderr);
+    let ran = sandbox.run(&["gate", "partial", "--policy", "floor.toml", "--format", "json"]);
+    assert_eq!(ran.code, 3, "{}\n{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("logs/d.jsonl"), "{}", ran.stdout);
+    let ran = sandbox.run(&["gate", "partial", "--baseline", "base", "--accept"]);
+    check(&ran, 2, "", "could not be measured: it is no baseline");
+    sandbox.file("allowed.toml", "max_unscored = 1\nmin_sessions = 3\n[[rule]]\nmetric = \"summary_survival\"\nstrategy = \"structured\"\nmin = 0.1\n");
+    check(&sandbox.run(&["gate", "partial", "--policy", "allowed.toml"]), 0, "gate: pass", "");
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused_with_a_way_out() {
+    let sandbox = with_baseline();
+    replayed(&sandbox, "other", &["--tokenizer", "cl100k"]);
+    check(
+        &sandbox.run(&["gate", "other", "--baseline", "base"]),
+        2,
+        "",
+        "tokenizer: o200k before, cl100k now",
+    );
+    check(&sandbox.run(&["compare", "run", "other"]), 2, "", "tokenizer: o200k before, cl100k now");
+    let ran = sandbox.run(&["replay", &fixture("pi"), "--out", "pi", "--quiet"]);
+    assert_eq!(ran.code, 0);
+    check(
+        &sandbox.run(&["compare", "run", "pi"]),
+        2,
+        "",
+        "--intersection compares the sessions that both have",
+    );
+    check(
+        &sandbox.run(&["compare", "run", "pi", "--intersection"]),
+        0,
+        "that only one run has, left out",
+        "",
+    );
+    let ran = sandbox.run(&["gate", "pi", "--baseline", "base", "--intersection"]);
+    check(&ran, 2, "that only one of the two has, left out", "");
+    // A newer version, an unfinished run, a damaged baseline.
+    let manifest = std::fs::read_to_string(sandbox.path("pi/run.json")).expect("a manifest");
+    sandbox.file("pi/run.json", manifest.replacen("\"schema_version\": ", "\"schema_version\": 9", 1));
+    check(&sandbox.run(&["compare", "run", "pi"]), 2, "", "this program knows versions up to");
+    std::fs::remove_file(sandbox.path("other/cycles.csv")).expect("a file");
+    check(&sandbox.run(&["gate", "other", "--baseline", "base"]), 2, "", "the directory is not complete");
+    let rows = std::fs::read_to_string(sandbox.path("base/baseline.csv")).expect("a baseline");
+    sandbox.file("base/baseline.csv", rows.replacen(" of ", " off ", 1));
+    check(
+        &sandbox.run(&["gate", "run", "--baseline", "base"]),
+        2,
+        "",
+        "baseline.csv:2: column `files_modified`",
+    );
+}
+
+#[test]
+fn a_file_of_another_kind_stays() {
+    let sandbox = with_baseline();
+    sandbox.file("mine.xml", "not yours");
+    let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--junit", "mine.xml"]);
+    check(&ran, 2, "", "mine.xml: is a file of another kind");
+    assert_eq!(std::fs::read_to_string(sandbox.path("mine.xml")).expect("a file"), "not yours");
+}
+
+#[test]
+fn every_column_of_a_run_is_in_the_dictionary() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "run", &["--log-facts", "--events"]);
+    let ran = sandbox.run(&["columns", "--format", "csv"]);
+    assert_eq!(ran.code, 0);
+    let mut reader = csv::Reader::from_reader(ran.stdout.as_bytes());
+    let known: Vec<(String, String)> = reader
+        .records()
+        .map(|row| row.expect("a row"))
+        .map(|row| (row[0].to_owned(), row[1].to_owned()))
+        .collect();
+    let mut files = 0;
+    for entry in std::fs::read_dir(sandbox.path("run")).expect("results") {
+        let path = entry.expect("a file").path();
+        if path.extension().is_some_and(|ext| ext == "csv") {
+            files += 1;
+            let name = path.file_stem().expect("a name").to_string_lossy().into_owned();
+            let mut reader = csv::Reader::from_path(&path).expect("CSV");
+            let header: Vec<String> = reader.headers().expect("a header").iter().map(str::to_owned).collect();
+            let explained: Vec<String> =
+                known.iter().filter(|(file, _)| *file == name).map(|(_, column)| column.clone()).collect();
+            assert_eq!(header, explained, "{name}");
+        }
+    }
+    assert!(files >= 11, "{files}");
+    check(&sandbox.run(&["columns", "cycels"]), 2, "", "did you mean `cycles`?");
+    check(&sandbox.run(&["schema", "replay"]), 0, "\"$schema\"", "");
+    check(&sandbox.run(&["schema"]), 0, "compactor gate --format json", "");
+    check(&sandbox.run(&["schema", "rplay"]), 2, "", "did you mean `replay`?");
+}
