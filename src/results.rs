@@ -679,7 +679,7 @@ pub struct Manifest {
     pub settings_hash: String,
     /// BLAKE3 hash over the content hashes of all logs read, sorted; hexadecimal. Results of this program are no logs.
     pub corpus_hash: String,
-    /// Files given or found.
+    /// Logs given or found.
     pub files: u64,
     /// Files that could not be read at all.
     pub files_failed: u64,

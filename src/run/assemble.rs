@@ -60,8 +60,12 @@ pub(super) fn assemble(
         problems.extend(outcome.problems);
         match outcome.ingested {
             Some(facts) => {
-                hashes.extend(is_log.then_some(facts.hash));
-                output.manifest.bytes += facts.bytes;
+                if is_log {
+                    hashes.push(facts.hash);
+                    output.manifest.bytes += facts.bytes;
+                } else {
+                    output.manifest.files -= 1;
+                }
                 output.manifest.files_failed += u64::from(facts.lost && outcome.sessions.is_empty());
             }
             None => output.manifest.files_failed += 1,
