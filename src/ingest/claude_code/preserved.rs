@@ -73,14 +73,15 @@ impl Preserved {
         known: &FxHashMap<String, Place>,
         end: usize,
     ) -> Result<Range<usize>, String> {
-        if let Some(unknown) = self.ids.iter().find(|id| !known.contains_key(*id)) {
-            return Err(format!("kept record {unknown:?} is not in the file"));
-        }
         let placed = || self.ids.iter().filter_map(|id| places.get(id).copied()).filter(|place| *place < end);
         let (Some(first), Some(last)) = (placed().min(), placed().max()) else {
+            // Whether another session of the file has it is no matter here, nor known where sessions are read one by one.
             let named = self.ids.first().map(String::as_str).unwrap_or_default();
             return Err(format!("kept record {named:?} is no message in front of the compaction"));
         };
+        if let Some(unknown) = self.ids.iter().find(|id| !known.contains_key(*id)) {
+            return Err(format!("kept record {unknown:?} is not in the file"));
+        }
         Ok(first..if self.ends { last + 1 } else { end })
     }
 }

@@ -737,3 +737,20 @@ fn a_nameless_record_glued_to_others_is_tied_to_what_is_before_it() {
         check_form(log.as_bytes(), batch);
     }
 }
+
+#[test]
+fn what_another_session_has_is_not_known_of_this_one() {
+    let reply = json!({
+        "type": "assistant", "uuid": "b", "parentUuid": "a", "sessionId": "one", "cwd": "/work",
+        "message": {"id": "r1", "role": "assistant", "content": [{"type": "text", "text": "well"}]},
+    });
+    let boundary = json!({
+        "type": "system", "subtype": "compact_boundary", "uuid": "c", "parentUuid": null, "sessionId": "two", "cwd": "/work",
+        "logicalParentUuid": "x",
+        "compactMetadata": {"trigger": "manual", "preTokens": 900, "preservedSegment": {"headUuid": "b", "tailUuid": "b"}},
+    });
+    let log = lines([reply, boundary]) + "{\"type\":\"user\",\"message\":{\"role\":\"";
+    for batch in [1, 50, 500] {
+        check_form(log.as_bytes(), batch);
+    }
+}
