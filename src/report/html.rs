@@ -38,7 +38,7 @@ const SHOWN: [(Metric, &str); 6] = [
     (Metric::Structural, "structural facts"),
     (Metric::Lexical, "lexical facts"),
     (Metric::Needed, "needed facts"),
-    (Metric::Context, "all facts, in context"),
+    (Metric::Context, "all facts in context"),
 ];
 
 /// The page, with a final newline.
@@ -306,7 +306,7 @@ fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
             Cell::number(logs.tokens),
             Cell::share(logs.tool_share()),
             Cell::amount(logs.repeat_rate(), 2),
-            Cell::text(&quartiles.join(" · ")).sorted_by(logs.quartiles[1].map(|at| at.to_string()).unwrap_or_default()),
+            Cell::numbers(html! { (quartiles.join(" · ")) }).sorted_by(logs.quartiles[1].map(|at| at.to_string()).unwrap_or_default()),
             Cell::number(logs.recorded),
         ]);
     }

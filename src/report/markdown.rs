@@ -50,23 +50,30 @@ pub fn render(view: &View<'_>, verdict: Option<&Verdict>) -> String {
 
 /// Text as Markdown shows it word for word.
 pub fn escape(text: &str) -> String {
+    let text = sanitize(text);
     let mut safe = String::with_capacity(text.len());
-    for character in sanitize(text).chars() {
+    let mut before = None;
+    let mut rest = text.chars().peekable();
+    while let Some(character) = rest.next() {
+        let after = rest.peek().copied();
+        let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
         match character {
             '&' => safe.push_str("&amp;"),
             '<' => safe.push_str("&lt;"),
             '>' => safe.push_str("&gt;"),
-            // Mentions, addresses and links are found without markup around them.
+            // Mentions, numbers of issues and links are found without markup around them.
             '@' => safe.push_str("&#64;"),
-            ':' => safe.push_str("&#58;"),
-            '#' => safe.push_str("&#35;"),
+            ':' if after == Some('/') => safe.push_str("&#58;"),
+            '#' if before.is_none() || word(after) => safe.push_str("&#35;"),
             '.' if safe.ends_with("www") => safe.push_str("&#46;"),
-            '\\' | '`' | '*' | '_' | '{' | '}' | '[' | ']' | '(' | ')' | '+' | '-' | '!' | '|' | '~' | '=' | '$' => {
-                safe.push('\\');
-                safe.push(character);
-            }
+            '_' if word(before) && word(after) => safe.push('_'),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '!' | '|' | '~' | '$' => safe.extend(['\\', character]),
+            // At a beginning these make lists, rules and headings.
+            '-' | '+' | '=' if before.is_none() => safe.extend(['\\', character]),
+            '.' | ')' if safe.chars().all(|c| c.is_ascii_digit()) => safe.extend(['\\', character]),
             _ => safe.push(character),
         }
+        before = Some(character);
     }
     safe
 }
@@ -314,8 +321,10 @@ mod tests {
             ("@team see #12", "&#64;team see &#35;12"),
             ("http://x.y/_z_", "http&#58;//x.y/\\_z\\_"),
             ("www.x.y", "www&#46;x.y"),
-            ("![i](u)\n# h", "\\!\\[i\\]\\(u\\)\\\\n&#35; h"),
-            ("\u{202e}x", "\\\\u\\{202e\\}x"),
+            ("![i](u)\n# h", "\\!\\[i\\](u)\\\\n# h"),
+            ("- a-b snake_case", "\\- a-b snake_case"),
+            ("1. one", "1\\. one"),
+            ("\u{202e}x", "\\\\u{202e}x"),
         ] {
             assert_eq!(escape(raw), safe);
         }
@@ -332,7 +341,7 @@ mod tests {
         };
         let text = render(&view, Some(&verdict));
         assert!(text.starts_with("<!-- compactor report -->\n# What compaction kept: a\\|b\n\n**fail**: lexical facts fell.\n"));
-        assert!(render(&view, None).contains("**no policy**: No policy given"));
+        assert!(render(&view, None).contains("**no policy**: No policy given, so"));
         let bars = |line: &str| line.replace("\\|", "").matches('|').count();
         let lines: Vec<&str> = text.lines().collect();
         for [one, other] in lines.array_windows().filter(|[a, b]| a.starts_with('|') && b.starts_with('|')) {

@@ -365,6 +365,11 @@ pub fn is_group(class: &str) -> bool {
     ["files.changed", "files", "structural", "lexical"].contains(&class)
 }
 
+/// True for what follows from calls; other classes are said in words.
+pub fn is_structural(class: &str) -> bool {
+    class.starts_with("file.") || ["command", "check", "todo"].contains(&class)
+}
+
 /// Kinds of broken rules, and how to count them.
 pub const RULES: [(&str, fn(&SummaryRow) -> u64); 11] = [
     ("tool result without its call", |row| row.orphan_results),
@@ -421,7 +426,7 @@ pub fn without_policy(view: &View<'_>) -> (Option<State>, String) {
     if view.exercised() == 0 {
         return (Some(State::NotExercised), "Nothing was measured: no session was compacted".to_owned());
     }
-    (None, "No policy given: nothing was asked of these numbers, so nothing passed and nothing failed".to_owned())
+    (None, "No policy given, so nothing passed and nothing failed".to_owned())
 }
 
 #[cfg(test)]

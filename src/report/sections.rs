@@ -85,7 +85,7 @@ pub struct Loss<'a> {
     pub row: &'a FactRow,
     /// The work came back to it within the horizon, under any of them.
     pub needed: bool,
-    /// Names of the contenders under which it was lost, controls left out.
+    /// Names of the contenders under which it was lost, controls left out; one of them leads.
     pub under: Vec<String>,
 }
 
@@ -135,11 +135,17 @@ pub fn worst<'a>(view: &View<'a>) -> Vec<Worst<'a>> {
 fn losses<'a>(view: &View<'a>, run: usize, worst: &mut [Worst<'a>]) {
     let Some(rows) = view.runs.get(run).map(|run| &run.output.facts) else { return };
     let mut lost: BTreeMap<(&str, u64), Loss<'a>> = BTreeMap::new();
+    let mut led: BTreeSet<(&str, u64)> = BTreeSet::new();
     let wanted: BTreeSet<&str> =
         worst.iter().filter(|it| it.run == run).map(|it| it.row.session.as_str()).collect();
     for row in rows.iter().filter(|row| row.first_loss && wanted.contains(row.session.as_str())) {
         let at = view.contender_of(run, &row.session, &row.profile, &row.strategy, row.window);
-        let Some(contender) = at.and_then(|at| view.get(at)).filter(|it| !it.is_control()) else { continue };
+        let Some((at, contender)) = at.and_then(|at| Some((at, view.get(at)?))) else { continue };
+        if view.leads.contains(&at) {
+            led.insert((&row.session, row.fact));
+        } else if contender.is_control() {
+            continue;
+        }
         let loss = lost.entry((&row.session, row.fact)).or_insert_with(|| Loss {
             row,
             needed: false,
@@ -156,6 +162,7 @@ fn losses<'a>(view: &View<'a>, run: usize, worst: &mut [Worst<'a>]) {
     for session in worst.iter_mut().filter(|it| it.run == run) {
         let mut own: Vec<Loss<'a>> = lost
             .range((session.row.session.as_str(), 0)..=(session.row.session.as_str(), u64::MAX))
+            .filter(|(key, _)| led.contains(*key))
             .map(|(_, loss)| loss.clone())
             .collect();
         own.sort_by_key(|loss| (!loss.needed, std::cmp::Reverse(loss.row.mentions_later), loss.row.fact));
@@ -396,6 +403,7 @@ mod tests {
             fact("s01", 2, "narrative", 1, false, 1),
             fact("s01", 2, "emergency", 1, false, 1),
             fact("s02", 2, "structured", 1, false, 1),
+            fact("s01", 4, "truncate", 1, true, 1),
             FactRow { first_loss: false, ..fact("s01", 3, "structured", 1, true, 1) },
         ];
         let runs = [Run::new("r".to_owned(), output)];
@@ -405,7 +413,7 @@ mod tests {
         assert_eq!((worst[0].needed, worst[0].needed_lost, worst[0].more), (4, 4, 0));
         let losses: Vec<(u64, bool, &[String])> =
             worst[0].losses.iter().map(|it| (it.row.fact, it.needed, it.under.as_slice())).collect();
-        assert_eq!(losses.len(), 2);
+        assert_eq!(losses.len(), 2, "what only others lost is left out");
         assert_eq!(losses[0].0, 2, "needed first");
         assert_eq!(losses[0].2, ["structured", "narrative"], "controls are left out");
         assert_eq!(worst[1].needed_lost, 0);

@@ -7,13 +7,13 @@
 use maud::{Markup, html};
 
 /// Width of every chart in its own units: narrow, so that text stays readable on a phone.
-pub const WIDTH: f64 = 440.0;
+pub const WIDTH: f64 = 400.0;
 
 /// Series that have a colour and mark of their own; more begin anew.
 pub const SERIES: usize = 8;
 
 /// Least distance between two labels above each other.
-const LABEL_GAP: f64 = 13.0;
+const LABEL_GAP: f64 = 14.0;
 
 /// Dashes of the lines, by series.
 const DASHES: [&str; SERIES] = ["", "6 3", "2 3", "8 3 2 3", "", "6 3", "2 3", "8 3 2 3"];
@@ -168,12 +168,12 @@ pub struct Line {
 }
 
 const LEFT: f64 = 40.0;
-const RIGHT: f64 = 106.0;
+const RIGHT: f64 = 98.0;
 const TOP: f64 = 10.0;
 
 /// Shares over whole numbers, with bands.
 pub fn curves(about: &About, x_label: &str, lines: &[Line]) -> Markup {
-    let (height, bottom) = (250.0, 210.0);
+    let (height, bottom) = (240.0, 198.0);
     let last = lines.iter().flat_map(|line| &line.points).map(|point| point.x).fold(1.0, f64::max);
     let x = Scale::new((0.0, last), (LEFT, WIDTH - RIGHT));
     let y = Scale::new((0.0, 1.0), (bottom, TOP));
@@ -210,7 +210,7 @@ pub fn curves(about: &About, x_label: &str, lines: &[Line]) -> Markup {
             @let start = line.points.last().map_or(at, |point| y.at(point.y));
             path class="g" d=(path(&[(end + 5.0, start), (WIDTH - RIGHT + 12.0, at)])) {}
             text class={ "t n s" (line.series % SERIES) } x=(num(WIDTH - RIGHT + 15.0)) y=(num(at + 4.0)) {
-                (short(&line.name, 15))
+                (short(&line.name, 13))
             }
         }
     })
@@ -251,16 +251,75 @@ pub fn front(spots: &[Spot]) -> Vec<&Spot> {
     order
 }
 
+/// Where a label stands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct Label {
+    x: f64,
+    y: f64,
+    anchor: &'static str,
+}
+
+/// Left, upper, right and lower edge.
+type Area = (f64, f64, f64, f64);
+
+/// Width of a character and height of a line, about.
+const LETTER: (f64, f64) = (7.2, 12.0);
+
+impl Label {
+    fn area(self, text: &str) -> Area {
+        let wide = super::text::width(text) as f64 * LETTER.0;
+        let left = match self.anchor {
+            "end" => self.x - wide,
+            "middle" => self.x - wide / 2.0,
+            _ => self.x,
+        };
+        (left, self.y - LETTER.1 + 2.0, left + wide, self.y + 2.0)
+    }
+}
+
+/// A place for each label beside its mark: the first around it that covers no mark and no label before it, else the one that
+/// covers least.
+fn beside(marks: &[(f64, f64)], names: &[String], within: Area) -> Vec<Label> {
+    let covers = |a: &Area, b: &Area| a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3;
+    let mut taken: Vec<Area> = marks.iter().map(|(x, y)| (x - 7.0, y - 7.0, x + 7.0, y + 7.0)).collect();
+    let mut labels = Vec::new();
+    for ((x, y), name) in marks.iter().zip(names) {
+        let around = [
+            (9.0, 4.0, "start"),
+            (-9.0, 4.0, "end"),
+            (0.0, -10.0, "middle"),
+            (0.0, 19.0, "middle"),
+            (5.0, -11.0, "start"),
+            (-5.0, -11.0, "end"),
+            (5.0, 18.0, "start"),
+            (-5.0, 18.0, "end"),
+            (5.0, -25.0, "start"),
+            (-5.0, -25.0, "end"),
+        ];
+        let cost = |label: &Label| {
+            let area = label.area(name);
+            let outside = area.0 < within.0 || area.1 < within.1 || area.2 > within.2 || area.3 > within.3;
+            taken.iter().filter(|other| covers(&area, other)).count() + if outside { 100 } else { 0 }
+        };
+        let places = around.map(|(right, down, anchor)| Label { x: x + right, y: y + down, anchor });
+        let best = places.into_iter().min_by_key(cost).unwrap_or(Label { x: *x, y: *y, anchor: "start" });
+        taken.push(best.area(name));
+        labels.push(best);
+    }
+    labels
+}
+
 /// Shares against an amount up to `most`, with the front of those that no other beats.
 pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Markup {
-    let (height, bottom, right) = (260.0, 220.0, WIDTH - 14.0);
+    let (height, bottom, right) = (240.0, 198.0, WIDTH - 16.0);
     let (most, step) = nice(most * 1.05);
     let x = Scale::new((0.0, most), (LEFT, right));
     let y = Scale::new((0.0, 1.0), (bottom, TOP));
     let edge: Vec<(f64, f64)> = front(spots).iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
     let named = spots.len() <= 12;
-    let wanted: Vec<f64> = spots.iter().map(|spot| y.at(spot.point.y)).collect();
-    let labels = spread(&wanted, TOP, bottom - 2.0);
+    let names: Vec<String> = spots.iter().map(|spot| short(&spot.name, 26)).collect();
+    let marks: Vec<(f64, f64)> = spots.iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
+    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 4.0));
     frame(about, height, &html! {
         (shares(y, LEFT, right))
         @for at in 0..=(most / step).round() as u32 {
@@ -275,14 +334,9 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
                 path class={ "w s" (spot.series % SERIES) } d=(path(&[(at, y.at(low)), (at, y.at(high))])) {}
             }
         }
-        @for (spot, label) in spots.iter().zip(labels) {
-            @let (at, up) = (x.at(spot.point.x), y.at(spot.point.y));
-            (mark(spot.series, at, up, 5.0, spot.point.weak))
-            @if named {
-                @let left = at > f64::midpoint(LEFT, right);
-                text class={ "t n s" (spot.series % SERIES) } x=(num(if left { at - 9.0 } else { at + 9.0 })) y=(num(label + 4.0))
-                    text-anchor=(if left { "end" } else { "start" }) { (short(&spot.name, 26)) }
-            }
+        @for (spot, (at, up)) in spots.iter().zip(&marks) { (mark(spot.series, *at, *up, 5.0, spot.point.weak)) }
+        @for ((spot, name), label) in spots.iter().zip(&names).zip(labels).filter(|_| named) {
+            text class={ "t n s" (spot.series % SERIES) } x=(num(label.x)) y=(num(label.y)) text-anchor=(label.anchor) { (name) }
         }
     })
 }
@@ -298,8 +352,8 @@ pub struct Dots {
 
 /// Shares by row, a mark per series, with intervals.
 pub fn dots(about: &About, rows: &[Dots]) -> Markup {
-    let left = 132.0;
-    let x = Scale::new((0.0, 1.0), (left, WIDTH - 14.0));
+    let left = 140.0;
+    let x = Scale::new((0.0, 1.0), (left, WIDTH - 20.0));
     let lane = 9.0;
     let tall = |row: &Dots| row.points.len() as f64 * lane + 8.0;
     let mut tops = vec![TOP + 6.0];
@@ -315,7 +369,7 @@ pub fn dots(about: &About, rows: &[Dots]) -> Markup {
         }
         @for (row, top) in rows.iter().zip(&tops) {
             text class="t" x=(num(left - 8.0)) y=(num(top + tall(row) / 2.0)) text-anchor="end" { (short(&row.name, 22)) }
-            path class="g" d=(path(&[(0.0, top - 4.0), (WIDTH - 14.0, top - 4.0)])) {}
+            path class="g" d=(path(&[(0.0, top - 4.0), (WIDTH - 20.0, top - 4.0)])) {}
             @for (at, (series, point)) in row.points.iter().enumerate() {
                 @let y = top + (at as f64 + 0.5) * lane;
                 @if let Some((low, high)) = point.interval {
@@ -378,30 +432,20 @@ pub fn heat(share: f64) -> usize {
     ((share.clamp(0.0, 1.0) * HEATS as f64) as usize).min(HEATS - 1)
 }
 
-/// A row of a heat map.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Strip {
-    /// Its name.
-    pub name: String,
-    /// A share per column, where there is one.
-    pub cells: Vec<Option<f64>>,
-}
-
-/// Rows of cells. Neighbours of one colour are one mark, so that a thousand columns stay small.
-pub fn heat_map(about: &About, strips: &[Strip]) -> Markup {
-    let columns = strips.iter().map(|strip| strip.cells.len()).max().unwrap_or(0);
-    let x = Scale::new((0.0, columns as f64), (0.0, WIDTH));
-    let (tall, gap) = (22.0, 20.0);
-    frame(about, (strips.len() as f64 * (tall + gap)).max(tall), &html! {
-        @for (at, strip) in strips.iter().enumerate() {
-            @let top = at as f64 * (tall + gap) + 15.0;
-            text class="t" x="0" y=(num(top - 4.0)) { (short(&strip.name, 60)) }
-            @for (from, to, step) in merged(&strip.cells) {
+/// A row of a heat map, as wide as the page. Neighbours of one colour are one mark, so that a thousand columns stay small.
+pub fn strip(about: &About, cells: &[Option<f64>]) -> Markup {
+    let x = Scale::new((0.0, cells.len() as f64), (0.0, 1_000.0));
+    html! {
+        svg class="strip" role="img" viewBox="0 0 1000 10" preserveAspectRatio="none"
+            aria-labelledby={ (about.id) "-t " (about.id) "-d" } {
+            title id={ (about.id) "-t" } { (about.title) }
+            desc id={ (about.id) "-d" } { (about.desc) }
+            @for (from, to, step) in merged(cells) {
                 @let class = step.map_or_else(|| "hn".to_owned(), |step| format!("h{step}"));
-                rect class=(class) x=(num(x.at(from as f64))) y=(num(top)) width=(num(x.at(to as f64) - x.at(from as f64))) height=(num(tall)) {}
+                rect class=(class) x=(num(x.at(from as f64))) y="0" width=(num(x.at(to as f64) - x.at(from as f64))) height="10" {}
             }
         }
-    })
+    }
 }
 
 /// Stretches of cells of one colour: first, behind the last, step.
@@ -484,8 +528,24 @@ mod tests {
         assert!(sorted.array_windows().all(|[a, b]| b - a >= LABEL_GAP - 1e-9), "{placed:?}");
         assert!(placed[2] < placed[0] && placed[0] < placed[3] && placed[3] < placed[1]);
         let low = spread(&[199.0, 200.0], 0.0, 200.0);
-        assert_eq!(low, [187.0, 200.0]);
+        assert_eq!(low, [186.0, 200.0]);
         assert_eq!(spread(&[], 0.0, 1.0), Vec::<f64>::new());
+    }
+
+    #[test]
+    fn labels_stand_beside_marks_and_on_none() {
+        let names = ["emergency", "truncate", "narrative", "structured"].map(str::to_owned);
+        let marks = [(45.0, 198.0), (100.0, 198.0), (340.0, 90.0), (348.0, 91.0)];
+        let within = (40.0, 10.0, 398.0, 202.0);
+        let areas: Vec<Area> =
+            beside(&marks, &names, within).into_iter().zip(&names).map(|(label, name)| label.area(name)).collect();
+        for (at, area) in areas.iter().enumerate() {
+            assert!(area.0 >= within.0 && area.2 <= within.2, "{area:?}");
+            assert!(marks.iter().all(|(x, y)| !(area.0 < *x && *x < area.2 && area.1 < *y && *y < area.3)), "{area:?}");
+            for other in areas.iter().skip(at + 1) {
+                assert!(area.0 >= other.2 || other.0 >= area.2 || area.1 >= other.3 || other.1 >= area.3, "{areas:?}");
+            }
+        }
     }
 
     #[test]
@@ -510,9 +570,9 @@ mod tests {
         assert!(text.contains(r#"role="img""#) && text.contains(r#"aria-labelledby="c-t c-d""#));
         assert!(text.contains("A &lt; B") && text.contains("&lt;script&gt;") && !text.contains("<script>"));
         assert!(text.contains(r#"class="l s1""#), "series begin anew: {text}");
-        assert!(text.contains("M40 10L334 110"), "{text}");
+        assert!(text.contains("M40 10L302 104"), "{text}");
         let bar = Bar { name: "one".to_owned(), parts: vec![0.5, 0.25, 0.25] };
         let text = stacked(&about(), &[bar]).into_string();
-        assert!(text.contains(r#"class="p1" x="220" y="16" width="110""#), "{text}");
+        assert!(text.contains(r#"class="p1" x="200" y="16" width="100""#), "{text}");
     }
 }

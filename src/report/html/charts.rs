@@ -5,7 +5,7 @@ use super::{about, legend, named, panel_title};
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::{Metric, SummaryRow};
 use crate::report::findings::percent;
-use crate::report::runs::{CLASSES, Contender, Panel, View, class_name, is_group};
+use crate::report::runs::{CLASSES, Contender, Panel, View, class_name, is_group, is_structural};
 use crate::report::sections::{Damage, damage};
 use crate::report::svg::{self, Bar, Dots, Line, Point, Spot};
 use crate::report::text::thousands;
@@ -190,17 +190,22 @@ pub(super) fn classes(view: &View<'_>) -> Markup {
             @for (at, panel) in view.panels.iter().enumerate() {
                 (panel_title(&panel.title))
                 @let rows = class_rows(view, panel);
-                @if rows.is_empty() {
+                @if rows.iter().all(Vec::is_empty) {
                     p class="soft" { "No fact was ever at risk." }
                 } @else {
                     (legend(view.of(panel)))
-                    figure {
-                        (svg::dots(&about(
-                            format!("classes-{at}"),
-                            "Share in the summary by class",
-                            "A row per class, a mark per contender; the table below has the numbers.".to_owned(),
-                        ), &rows))
-                    }
+                    div class="charts" { @for ((kind, _, title), rows) in KINDS.iter().zip(&rows) { figure {
+                        figcaption { b { (title) } }
+                        @if rows.is_empty() {
+                            p class="soft" { "Nothing of this kind was ever at risk." }
+                        } @else {
+                            (svg::dots(&about(
+                                format!("classes-{at}-{kind}"),
+                                title,
+                                "A row per class, a mark per contender; the table below has the numbers.".to_owned(),
+                            ), rows))
+                        }
+                    } } }
                     (class_table(view, panel).folded())
                 }
             }
@@ -223,7 +228,8 @@ fn classes_of(view: &View<'_>, panel: &Panel) -> Vec<String> {
     found
 }
 
-fn class_rows(view: &View<'_>, panel: &Panel) -> Vec<Dots> {
+/// Rows of the two charts: structural classes, and the others.
+fn class_rows(view: &View<'_>, panel: &Panel) -> [Vec<Dots>; 2] {
     let row = |class: String| {
         let points = view.of(panel).filter_map(|it| {
             let kept = view.kept(it).into_iter().find(|row| row.class == class)?;
@@ -232,7 +238,9 @@ fn class_rows(view: &View<'_>, panel: &Panel) -> Vec<Dots> {
         });
         Dots { name: class_name(&class), points: points.collect() }
     };
-    classes_of(view, panel).into_iter().map(row).collect()
+    let (structural, lexical): (Vec<String>, Vec<String>) =
+        classes_of(view, panel).into_iter().partition(|class| is_structural(class));
+    [structural, lexical].map(|classes| classes.into_iter().map(row).collect())
 }
 
 fn class_table(view: &View<'_>, panel: &Panel) -> Table {
@@ -292,15 +300,14 @@ pub(super) fn places(view: &View<'_>) -> Markup {
                 @if bars.is_empty() {
                     p class="soft" { "No fact stood before a compaction." }
                 } @else {
-                    figure {
+                    div class="charts" { figure {
                         (svg::stacked(&about(
                             format!("places-{at}"),
                             "Where the facts are after a compaction",
-                            "A bar per contender in three parts: kept messages, summary, lost; the table below has the numbers.".to_owned(),
+                            "A bar per contender in three parts: kept messages, summary, lost; the table beside it has the numbers.".to_owned(),
                         ), &bars))
-                    }
+                    } div { (place_table(view, panel).render()) } }
                 }
-                (place_table(view, panel).folded())
                 (damage_table(view, panel).folded())
             }
         }

@@ -1,11 +1,11 @@
 //! Sessions one by one: how they differ, and what the worst of them lost.
 
 use super::table::{Cell, Table};
-use super::{about, panel_title};
+use super::{about, named, panel_title};
 use crate::report::findings::percent;
 use crate::report::runs::{View, class_name};
 use crate::report::sections::{LISTED, LOSSES, Session, WORST, Worst, sessions, worst as worst_sessions};
-use crate::report::svg::{self, HEATS, Strip};
+use crate::report::svg::{self, HEATS};
 use crate::report::text::{count, fit, sanitize, thousands};
 use crate::results::{LossRow, ratio};
 use maud::{Markup, html};
@@ -29,17 +29,15 @@ pub(super) fn all(view: &View<'_>) -> Markup {
             }
             @for (at, panel) in view.panels.iter().enumerate() {
                 (panel_title(&panel.title))
-                @let strips: Vec<Strip> = panel.members.iter().filter_map(|member| Some(Strip {
-                    name: view.get(*member)?.short.clone(),
-                    cells: all.iter().map(|session| session.values.get(*member).copied().flatten()).collect(),
-                })).collect();
-                figure {
-                    (svg::heat_map(&about(
-                        format!("sessions-{at}"),
-                        "Sessions by contender",
-                        format!("A row per contender, a column for each of {}; the table below has the numbers.", count(all.len() as u64, "session")),
-                    ), &strips))
-                }
+                figure class="strips" { @for member in &panel.members { @if let Some(contender) = view.get(*member) {
+                    @let cells: Vec<Option<f64>> = all.iter().map(|session| session.values.get(*member).copied().flatten()).collect();
+                    p { (named(contender, &contender.short)) }
+                    (svg::strip(&about(
+                        format!("sessions-{at}-{member}"),
+                        &format!("Sessions under {}", contender.short),
+                        told(&cells),
+                    ), &cells))
+                } } }
             }
             details class="data" {
                 summary { "Table: all sessions, to sort and to search" }
@@ -50,6 +48,19 @@ pub(super) fn all(view: &View<'_>) -> Markup {
             }
         }
     }
+}
+
+/// A strip in words.
+fn told(cells: &[Option<f64>]) -> String {
+    let n = cells.iter().flatten().count() as u64;
+    let of = |holds: fn(f64) -> bool| cells.iter().flatten().filter(|share| holds(**share)).count();
+    format!(
+        "{} with a value: {} keep less than half, {} keep nothing, {} keep all; the table below has the numbers.",
+        count(n, "session"),
+        of(|share| share < 0.5),
+        of(|share| share <= 0.0),
+        of(|share| share >= 1.0)
+    )
 }
 
 fn table(view: &View<'_>, all: &[Session<'_>]) -> Table {
@@ -84,17 +95,17 @@ pub(super) fn worst(view: &View<'_>) -> Markup {
                 (leads.join(", ")) ". Each opens to the facts that were lost, needed ones first, with the line of the log where they were born."
             }
             @if worst.is_empty() { p { "No session lost a fact." } }
-            @for (at, session) in worst.iter().enumerate() { (case(view, at, session)) }
+            @for session in &worst { (case(view, session)) }
             @if !logged { (manifest_losses(view)) }
         }
     }
 }
 
-fn case(view: &View<'_>, at: usize, session: &Worst<'_>) -> Markup {
+fn case(view: &View<'_>, session: &Worst<'_>) -> Markup {
     let row = session.row;
     let kept = ratio(session.at_risk - session.lost.min(session.at_risk), session.at_risk);
     html! {
-        details class="case" open[at == 0 && !session.losses.is_empty()] {
+        details class="case" {
             summary {
                 b { (fit(&sanitize(&row.session), 60)) }
                 @if session.needed > 0 {
