@@ -3,13 +3,17 @@
 //! `cargo bench --bench report -- [SESSIONS] [FILE]`; 1,000 sessions where no number is given. The rows are made, not measured. With a
 //! file the page is written there, for `scripts/report_browser.sh`.
 
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "a benchmark prints its figures and writes its page")]
+#![expect(
+    clippy::print_stdout,
+    clippy::disallowed_methods,
+    reason = "a benchmark prints its figures and writes its page"
+)]
 
 use compactor::report::html;
 use compactor::report::runs::{Run, View};
 use compactor::results::{
-    ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow, Settings, SpellRow,
-    ratio,
+    ClassRow, CycleRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SCORER_VERSION, SessionRow, Settings,
+    SpellRow, ratio,
 };
 use compactor::stats::SplitMix64;
 use std::borrow::Cow;
@@ -19,7 +23,8 @@ use std::time::Instant;
 const LARGEST: usize = 5_000_000;
 
 /// Strategies, and how likely a fact is to outlast a compaction under each, in hundredths.
-const STRATEGIES: [(&str, u64); 4] = [("structured", 92), ("narrative", 90), ("truncate", 55), ("emergency", 0)];
+const STRATEGIES: [(&str, u64); 4] =
+    [("structured", 92), ("narrative", 90), ("truncate", 55), ("emergency", 0)];
 
 const CLASSES: [&str; 8] =
     ["file.modified", "file.read", "command", "check", "identifier", "value", "constraint", "decision"];
@@ -73,7 +78,12 @@ fn rows(sessions: usize) -> RunOutput {
         ..RunOutput::default()
     };
     for at in 0..sessions {
-        let id = format!("{:08x}-{:04x}-4{:03x}", random.next_u64() >> 32, random.below(65_536), random.below(4_096));
+        let id = format!(
+            "{:08x}-{:04x}-4{:03x}",
+            random.next_u64() >> 32,
+            random.below(65_536),
+            random.below(4_096)
+        );
         let luck = random.below(60) as u64;
         for (strategy, likely) in STRATEGIES {
             one(&mut output, &mut random, &id, at, strategy, likely.saturating_sub(luck));
@@ -83,7 +93,14 @@ fn rows(sessions: usize) -> RunOutput {
 }
 
 /// A session under one strategy.
-fn one(output: &mut RunOutput, random: &mut SplitMix64, id: &str, at: usize, strategy: &'static str, likely: u64) {
+fn one(
+    output: &mut RunOutput,
+    random: &mut SplitMix64,
+    id: &str,
+    at: usize,
+    strategy: &'static str,
+    likely: u64,
+) {
     let (mut kept_shares, mut at_risk_all, mut kept_all) = (Vec::new(), 0, 0);
     let mut alive = vec![true; CLASSES.len() * FACTS as usize];
     for cycle in 1..=CYCLES {
@@ -114,7 +131,9 @@ fn one(output: &mut RunOutput, random: &mut SplitMix64, id: &str, at: usize, str
                         cycle,
                         fact: place as u64 * FACTS + fact as u64,
                         class: Cow::Borrowed(class),
-                        value: format!("{class} {fact}: <what> was \"said\" & done in session {at}, at some length"),
+                        value: format!(
+                            "{class} {fact}: <what> was \"said\" & done in session {at}, at some length"
+                        ),
                         birth_line: random.below(5_000) as u64,
                         author: Cow::Borrowed("agent"),
                         location: Cow::Borrowed("lost"),

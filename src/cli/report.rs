@@ -17,7 +17,10 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
         runs.push(Run::new(label, read_run(path).map_err(|error| unusable(&error))?));
     }
     if let Some(why) = unlike(&runs) {
-        return Err(Failure::new(why, "make the runs again with one version of compactor and one --tokenizer"));
+        return Err(Failure::new(
+            why,
+            "make the runs again with one version of compactor and one --tokenizer",
+        ));
     }
     let mut verdict: Option<Verdict> = None;
     if args.redact {
@@ -70,7 +73,10 @@ fn outputs(args: &ReportArgs) -> Result<Vec<(Kind, Option<&Path>)>, Failure> {
         let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
         if outputs.iter().any(|(_, other)| *other == path) {
             let name = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
-            return Err(Failure::new(format!("two documents cannot both go to {name}"), "give each a file of its own"));
+            return Err(Failure::new(
+                format!("two documents cannot both go to {name}"),
+                "give each a file of its own",
+            ));
         }
         outputs.push((kind, path));
     }

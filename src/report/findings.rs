@@ -3,7 +3,7 @@
 //! A finding is a sentence that the sessions bear out. Five kinds are looked for, at most one of each is shown:
 //!
 //! 1. *Broken*: hard rules that a compaction broke. Counted, not estimated: any number is a finding, and it comes first.
-//! 2. *Difference*: two strategies of one run on the same sessions, by structural, lexical or needed facts or changed files. The
+//! 2. *Difference*: two strategies of one run on the same sessions, by structural, lexical or needed facts or modified files. The
 //!    controls (`emergency`, `none`) are no rivals where there are two others.
 //! 3. *Repetition*: the share of at-risk facts in the summary, the last compaction of a session against its first.
 //! 4. *Class*: the class of facts of which a leading contender's summaries keep least, if the interval of the class ends below
@@ -31,7 +31,7 @@ const TESTED: [(Metric, &str); 4] = [
     (Metric::Structural, "structural facts"),
     (Metric::Lexical, "lexical facts"),
     (Metric::Needed, "facts that the work came back to"),
-    (Metric::FilesModified, "changed files"),
+    (Metric::FilesModified, "modified files"),
 ];
 
 /// What a finding is about.
@@ -74,7 +74,10 @@ pub struct Findings {
 /// Findings of all runs together.
 pub fn findings(view: &View<'_>) -> Findings {
     if view.exercised() == 0 {
-        return Findings { shown: broken(view).into_iter().collect(), silent: vec!["no session was compacted".to_owned()] };
+        return Findings {
+            shown: broken(view).into_iter().collect(),
+            silent: vec!["no session was compacted".to_owned()],
+        };
     }
     let mut tests = Tests::new(view);
     tests.correct();
@@ -156,7 +159,9 @@ impl<'v, 'a> Tests<'v, 'a> {
         };
         for (at, run) in view.runs.iter().enumerate() {
             for row in &run.aggregate.differences {
-                let Some((_, noun)) = TESTED.iter().find(|(metric, _)| metric.name() == row.metric) else { continue };
+                let Some((_, noun)) = TESTED.iter().find(|(metric, _)| metric.name() == row.metric) else {
+                    continue;
+                };
                 let Some((ours, theirs)) = view.pair(at, row) else { continue };
                 if (ours.is_control() || theirs.is_control()) && rivals(at, row) > 1 {
                     continue;
@@ -174,7 +179,8 @@ impl<'v, 'a> Tests<'v, 'a> {
             all.rounds = (all.rounds.0 + 1, all.rounds.1.max(n));
             let differences: Vec<f64> = sessions.iter().map(|(first, last)| last - first).collect();
             let paired = paired(&differences);
-            if let (Some(p), Some(mean), true) = (paired.p, paired.difference.mean, n >= MIN_SESSIONS as u64) {
+            if let (Some(p), Some(mean), true) = (paired.p, paired.difference.mean, n >= MIN_SESSIONS as u64)
+            {
                 let of = |pick: fn(&(f64, f64)) -> f64| sessions.iter().map(pick).sum::<f64>() / n as f64;
                 let (first, last) = (of(|pair| pair.0), of(|pair| pair.1));
                 let about = About::Rounds { contender, first, last, paired };
@@ -205,7 +211,12 @@ impl<'v, 'a> Tests<'v, 'a> {
             let (better, worse) = if row.mean? > 0.0 { (row.n_a, row.n_b) } else { (row.n_b, row.n_a) };
             Some(Finding {
                 kind: Kind::Difference,
-                headline: format!("{} keeps {} more of the {noun} than {}", more.name, points(test.size), less.name),
+                headline: format!(
+                    "{} keeps {} more of the {noun} than {}",
+                    more.name,
+                    points(test.size),
+                    less.name
+                ),
                 detail: format!(
                     "95 % interval {} to {}; better in {better} of {}, worse in {worse}; {}",
                     points(low),
@@ -264,9 +275,15 @@ impl<'v, 'a> Tests<'v, 'a> {
         if tried == 0 {
             format!("{what}: no {noun} to look at")
         } else if sessions < MIN_SESSIONS as u64 {
-            format!("{what}: {} at the most, and {MIN_SESSIONS} are needed to tell", count(sessions, "session"))
+            format!(
+                "{what}: {} at the most, and {MIN_SESSIONS} are needed to tell",
+                count(sessions, "session")
+            )
         } else {
-            format!("{what}: none that these sessions tell apart from chance (5 % level, Holm over {})", self.tests.len())
+            format!(
+                "{what}: none that these sessions tell apart from chance (5 % level, Holm over {})",
+                self.tests.len()
+            )
         }
     }
 }
@@ -282,7 +299,8 @@ fn rounds(view: &View<'_>) -> BTreeMap<usize, Vec<(f64, f64)>> {
             .collect();
         let mut ends: BTreeMap<(usize, &str), [Option<(u32, f64)>; 2]> = BTreeMap::new();
         for (at, row) in view.cycles(run).filter(|(_, row)| !row.opaque) {
-            let (Some(value), true) = (row.summary_survival, counted.contains(&(at, row.session.as_str()))) else {
+            let (Some(value), true) = (row.summary_survival, counted.contains(&(at, row.session.as_str())))
+            else {
                 continue;
             };
             let [first, last] = ends.entry((at, &row.session)).or_default();
@@ -334,7 +352,10 @@ fn class(view: &View<'_>) -> (Option<Finding>, String) {
         }
     }
     let why = if sessions < MIN_SESSIONS as u64 {
-        format!("worst class: {} at the most, and {MIN_SESSIONS} are needed to tell", count(sessions, "session"))
+        format!(
+            "worst class: {} at the most, and {MIN_SESSIONS} are needed to tell",
+            count(sessions, "session")
+        )
     } else {
         "worst class: none whose interval ends below the mean over all facts".to_owned()
     };
@@ -354,7 +375,11 @@ fn needed(view: &View<'_>) -> (Option<Finding>, String) {
         let row = contender.row;
         worst = Some(Finding {
             kind: Kind::Needed,
-            headline: format!("{} lost {} of what the work came back to", contender.name, percent(1.0 - mean)),
+            headline: format!(
+                "{} lost {} of what the work came back to",
+                contender.name,
+                percent(1.0 - mean)
+            ),
             detail: format!(
                 "95 % interval {} to {}, over {}; {} of {} facts; {} predicted",
                 percent(1.0 - high),
@@ -368,7 +393,10 @@ fn needed(view: &View<'_>) -> (Option<Finding>, String) {
         });
     }
     let why = if sessions < MIN_SESSIONS as u64 {
-        format!("needed facts: {} at the most, and {MIN_SESSIONS} are needed to tell", count(sessions, "session"))
+        format!(
+            "needed facts: {} at the most, and {MIN_SESSIONS} are needed to tell",
+            count(sessions, "session")
+        )
     } else {
         "needed facts: the interval reaches all of them".to_owned()
     };

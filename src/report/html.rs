@@ -5,7 +5,7 @@
 //! escaping would run nothing and ask nobody.
 
 use super::findings::{Findings, findings};
-use super::runs::{Contender, RULES, View, Verdict, window_name, without_policy};
+use super::runs::{Contender, RULES, Verdict, View, window_name, without_policy};
 use super::sections::{command, logs};
 use super::svg::{self, swatch};
 use super::text::{count, sanitize, thousands};
@@ -188,14 +188,17 @@ fn contenders(view: &View<'_>) -> Markup {
         let row = it.row;
         let place = match it.place {
             super::rank::Place::Best(shared) => Some(("best", if shared { "best, shared" } else { "best" })),
-            super::rank::Place::Worst(shared) => Some(("worst", if shared { "worst, shared" } else { "worst" })),
+            super::rank::Place::Worst(shared) => {
+                Some(("worst", if shared { "worst, shared" } else { "worst" }))
+            }
             _ => None,
         };
         let mut cells = vec![
             Cell::name(html! { (named(it, &it.name)) @if let Some((class, text)) = place { span class={ "badge " (class) } { (text) } } })
                 .sorted_by(it.name.clone()),
         ];
-        let estimates = SHOWN.map(|(metric, _)| Cell::estimate(metric.of_summary(row), Some(row.n_exercised), true));
+        let estimates =
+            SHOWN.map(|(metric, _)| Cell::estimate(metric.of_summary(row), Some(row.n_exercised), true));
         cells.extend(estimates);
         cells.extend([
             Cell::amount(row.tokens_summary, 0),
@@ -288,15 +291,30 @@ fn corpus(view: &View<'_>) -> Markup {
 
 fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
     let head = [
-        "format", ">sessions", ">exercised", ">sub-agents", ">messages", ">turns", ">tool calls", ">tokens", ">tool share",
-        ">said", ">quartiles", ">recorded compactions",
+        "format",
+        ">sessions",
+        ">exercised",
+        ">sub-agents",
+        ">messages",
+        ">turns",
+        ">tool calls",
+        ">tokens",
+        ">tool share",
+        ">said",
+        ">quartiles",
+        ">recorded compactions",
     ];
     let mut table = Table::new(caption, &head);
     for logs in rows {
-        let quartiles: Vec<String> =
-            logs.quartiles.iter().map(|at| at.map_or_else(|| "n/a".to_owned(), |at| grouped(at, 0))).collect();
+        let quartiles: Vec<String> = logs
+            .quartiles
+            .iter()
+            .map(|at| at.map_or_else(|| "n/a".to_owned(), |at| grouped(at, 0)))
+            .collect();
         table.rows.push(vec![
-            Cell::name(html! { (if logs.format.is_empty() { "all".to_owned() } else { sanitize(&logs.format) }) }),
+            Cell::name(
+                html! { (if logs.format.is_empty() { "all".to_owned() } else { sanitize(&logs.format) }) },
+            ),
             Cell::number(logs.sessions),
             Cell::number(logs.exercised),
             Cell::number(logs.sidechains),
@@ -306,7 +324,8 @@ fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
             Cell::number(logs.tokens),
             Cell::share(logs.tool_share()),
             Cell::amount(logs.repeat_rate(), 2),
-            Cell::numbers(html! { (quartiles.join(" · ")) }).sorted_by(logs.quartiles[1].map(|at| at.to_string()).unwrap_or_default()),
+            Cell::numbers(html! { (quartiles.join(" · ")) })
+                .sorted_by(logs.quartiles[1].map(|at| at.to_string()).unwrap_or_default()),
             Cell::number(logs.recorded),
         ]);
     }
@@ -371,8 +390,14 @@ fn versions(manifest: &Manifest) -> Markup {
         ("profiles", settings.profiles.join(", ")),
         ("strategies", settings.strategies.join(", ")),
         ("windows", if recorded { String::new() } else { windows }),
-        ("summary budget", settings.summary_tokens.map(|n| format!("{} tokens", thousands(n))).unwrap_or_default()),
-        ("schedule, mode", if recorded { String::new() } else { format!("{}, {}", settings.schedule, settings.mode) }),
+        (
+            "summary budget",
+            settings.summary_tokens.map(|n| format!("{} tokens", thousands(n))).unwrap_or_default(),
+        ),
+        (
+            "schedule, mode",
+            if recorded { String::new() } else { format!("{}, {}", settings.schedule, settings.mode) },
+        ),
         ("files, bytes", format!("{}, {}", thousands(manifest.files), thousands(manifest.bytes))),
         ("hash of the logs", manifest.corpus_hash.clone()),
         ("hash of the settings", manifest.settings_hash.clone()),

@@ -20,9 +20,9 @@ use std::collections::HashMap;
 
 /// Extensions that tell nothing of whose file it is.
 const EXTENSIONS: [&str; 44] = [
-    "bash", "c", "cc", "cfg", "cpp", "cs", "css", "csv", "db", "go", "gz", "h", "hpp", "html", "ini", "java", "js", "json",
-    "jsonl", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php", "png", "py", "rb", "rs", "sh", "sql", "svg", "swift",
-    "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zip",
+    "bash", "c", "cc", "cfg", "cpp", "cs", "css", "csv", "db", "go", "gz", "h", "hpp", "html", "ini", "java",
+    "js", "json", "jsonl", "jsx", "kt", "lock", "log", "lua", "md", "mjs", "php", "png", "py", "rb", "rs",
+    "sh", "sql", "svg", "swift", "toml", "ts", "tsx", "txt", "vue", "xml", "yaml", "yml", "zip",
 ];
 
 /// Longest text that is also looked for inside other texts.
@@ -159,7 +159,8 @@ impl Redactor {
         if class.starts_with("file.") {
             return self.place(Kind::Value, "path", text) + &extension(text);
         }
-        let known = ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"];
+        let known =
+            ["command", "check", "todo", "error", "identifier", "value", "constraint", "decision", "request"];
         self.place(Kind::Value, if known.contains(&class) { class } else { "text" }, text)
     }
 

@@ -49,7 +49,8 @@ pub fn labels(directories: &[PathBuf]) -> Vec<String> {
         parts.get(parts.len().saturating_sub(n)..).unwrap_or_default().join("/")
     };
     let deepest = all.iter().map(Vec::len).max().unwrap_or(0).max(1);
-    let distinct = |n: &usize| all.iter().map(|parts| tail(parts, *n)).collect::<BTreeSet<_>>().len() == all.len();
+    let distinct =
+        |n: &usize| all.iter().map(|parts| tail(parts, *n)).collect::<BTreeSet<_>>().len() == all.len();
     let depth = (1..=deepest).find(distinct).unwrap_or(1);
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     all.iter()
@@ -144,7 +145,9 @@ impl<'a> View<'a> {
             .enumerate()
             .flat_map(|(at, run)| run.aggregate.summary.iter().map(move |row| (at, row)))
             .collect();
-        let differ = |of: fn(&SummaryRow) -> &str| rows.iter().map(|(_, row)| of(row)).collect::<BTreeSet<_>>().len() > 1;
+        let differ = |of: fn(&SummaryRow) -> &str| {
+            rows.iter().map(|(_, row)| of(row)).collect::<BTreeSet<_>>().len() > 1
+        };
         let (profiles, windows) = (differ(|row| &row.profile), differ(|row| &row.window));
         let shared = |at: usize, row: &SummaryRow| -> String {
             let mut parts = Vec::new();
@@ -171,7 +174,8 @@ impl<'a> View<'a> {
             let places = places(&block.iter().map(|(_, row)| *row).collect::<Vec<_>>());
             for ((run, row), place) in block.iter().zip(places) {
                 let (common, strategy) = (shared(*run, row), sanitize(&row.strategy));
-                let name = if common.is_empty() { strategy.clone() } else { format!("{common} · {strategy}") };
+                let name =
+                    if common.is_empty() { strategy.clone() } else { format!("{common} · {strategy}") };
                 let short = if together { name.clone() } else { strategy };
                 let series = if together { contenders.len() } else { contenders.len() - first };
                 contenders.push(Contender { run: *run, row, name, short, series, place });
@@ -205,8 +209,12 @@ impl<'a> View<'a> {
         for (run, rows) in (0..).zip(self.runs) {
             for row in &rows.output.sessions {
                 let window = window_label(row);
-                if let Some(at) = of.get(&(run, row.profile.as_str(), window.as_str(), row.strategy.as_str())) {
-                    plans.entry((run, &row.session, &row.profile, &row.strategy, row.window)).or_default().push(*at);
+                if let Some(at) = of.get(&(run, row.profile.as_str(), window.as_str(), row.strategy.as_str()))
+                {
+                    plans
+                        .entry((run, &row.session, &row.profile, &row.strategy, row.window))
+                        .or_default()
+                        .push(*at);
                 }
             }
         }
@@ -214,7 +222,14 @@ impl<'a> View<'a> {
     }
 
     /// The first contender that a row of these keys belongs to.
-    pub fn contender_of(&self, run: usize, session: &str, profile: &str, strategy: &str, window: u64) -> Option<usize> {
+    pub fn contender_of(
+        &self,
+        run: usize,
+        session: &str,
+        profile: &str,
+        strategy: &str,
+        window: u64,
+    ) -> Option<usize> {
         self.plans.get(&(run, session, profile, strategy, window)).and_then(|plans| plans.first()).copied()
     }
 
@@ -312,7 +327,9 @@ pub fn window_name(window: &str) -> String {
     match window {
         "cycles" => "window searched for".to_owned(),
         "auto" => "window of the model".to_owned(),
-        given => given.parse().map_or_else(|_| sanitize(given), |tokens| format!("{} tokens", thousands(tokens))),
+        given => {
+            given.parse().map_or_else(|_| sanitize(given), |tokens| format!("{} tokens", thousands(tokens)))
+        }
     }
 }
 

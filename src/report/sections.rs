@@ -351,7 +351,11 @@ pub fn command(run: &Run) -> String {
 /// A word that a shell takes as it is.
 fn word(text: &str) -> String {
     let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:+,".contains(c);
-    if !text.is_empty() && text.chars().all(plain) { text.to_owned() } else { format!("'{}'", text.replace('\'', r"'\''")) }
+    if !text.is_empty() && text.chars().all(plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
 }
 
 #[cfg(test)]
@@ -361,7 +365,14 @@ mod tests {
     use crate::results::files::sample;
     use std::borrow::Cow;
 
-    fn fact(session: &str, fact: u64, strategy: &'static str, cycle: u32, needed: bool, mentions_later: u64) -> FactRow {
+    fn fact(
+        session: &str,
+        fact: u64,
+        strategy: &'static str,
+        cycle: u32,
+        needed: bool,
+        mentions_later: u64,
+    ) -> FactRow {
         FactRow {
             session: session.to_owned(),
             profile: "standard".to_owned(),
@@ -395,7 +406,8 @@ mod tests {
     fn the_worst_lost_most_of_what_was_needed_under_the_leading_strategy() {
         let mut output = sample::run(3);
         for row in &mut output.cycles {
-            row.facts_needed_in_summary = if row.session == "s01" && row.strategy == "structured" { 0 } else { 4 };
+            row.facts_needed_in_summary =
+                if row.session == "s01" && row.strategy == "structured" { 0 } else { 4 };
         }
         output.facts = vec![
             fact("s01", 1, "structured", 2, false, 9),
@@ -450,9 +462,15 @@ mod tests {
         output.manifest.settings.profiles = vec!["it's mine.toml".to_owned()];
         output.manifest.settings.summary_tokens = Some(900);
         let text = command(&Run::new("r".to_owned(), output.clone()));
-        assert!(text.contains(r"--profile 'it'\''s mine.toml' ") && text.contains("--window 8000,auto"), "{text}");
+        assert!(
+            text.contains(r"--profile 'it'\''s mine.toml' ") && text.contains("--window 8000,auto"),
+            "{text}"
+        );
         assert!(text.contains("--summary-tokens 900"));
         output.manifest.settings.strategies = vec!["recorded".to_owned()];
-        assert_eq!(command(&Run::new("r".to_owned(), output)), "compactor audit LOGS --tokenizer o200k --out DIR");
+        assert_eq!(
+            command(&Run::new("r".to_owned(), output)),
+            "compactor audit LOGS --tokenizer o200k --out DIR"
+        );
     }
 }

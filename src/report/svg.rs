@@ -27,7 +27,9 @@ pub fn num(value: f64) -> String {
 
 /// `M x y L x y ...` through points; empty for none.
 pub fn path(points: &[(f64, f64)]) -> String {
-    let step = |(at, (x, y)): (usize, &(f64, f64))| format!("{}{} {}", if at == 0 { 'M' } else { 'L' }, num(*x), num(*y));
+    let step = |(at, (x, y)): (usize, &(f64, f64))| {
+        format!("{}{} {}", if at == 0 { 'M' } else { 'L' }, num(*x), num(*y))
+    };
     points.iter().enumerate().map(step).collect()
 }
 
@@ -47,7 +49,8 @@ impl Scale {
     /// The place of a value, kept within the scale.
     pub fn at(self, value: f64) -> f64 {
         let wide = self.from.1 - self.from.0;
-        let share = if wide.abs() < f64::EPSILON { 0.0 } else { ((value - self.from.0) / wide).clamp(0.0, 1.0) };
+        let share =
+            if wide.abs() < f64::EPSILON { 0.0 } else { ((value - self.from.0) / wide).clamp(0.0, 1.0) };
         self.to.0 + share * (self.to.1 - self.to.0)
     }
 }
@@ -58,7 +61,8 @@ pub fn nice(value: f64) -> (f64, f64) {
         return (1.0, 1.0);
     }
     let power = 10.0_f64.powf((value / 4.0).log10().floor());
-    let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|it| it * power).find(|step| value <= step * 4.0 + 1e-9);
+    let step =
+        [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().map(|it| it * power).find(|step| value <= step * 4.0 + 1e-9);
     let step = step.unwrap_or(10.0 * power);
     ((value / step).ceil() * step, step)
 }
@@ -95,7 +99,9 @@ pub fn mark(series: usize, x: f64, y: f64, size: f64, hollow: bool) -> Markup {
     let (x1, y1) = (x - size, y - size);
     match series % 4 {
         0 => html! { circle class=(class) cx=(num(x)) cy=(num(y)) r=(num(size)) {} },
-        1 => html! { rect class=(class) x=(num(x1)) y=(num(y1)) width=(num(size * 2.0)) height=(num(size * 2.0)) {} },
+        1 => {
+            html! { rect class=(class) x=(num(x1)) y=(num(y1)) width=(num(size * 2.0)) height=(num(size * 2.0)) {} }
+        }
         2 => {
             let points = [(x, y1 - size * 0.2), (x + size * 1.2, y + size), (x - size * 1.2, y + size)];
             html! { path class=(class) d=(path(&points) + "Z") {} }
@@ -181,39 +187,43 @@ pub fn curves(about: &About, x_label: &str, lines: &[Line]) -> Markup {
         lines.iter().filter_map(|line| line.points.last()).map(|point| y.at(point.y)).collect();
     let labels = spread(&ends, TOP, bottom);
     let few = lines.len() > 1;
-    frame(about, height, &html! {
-        (shares(y, LEFT, WIDTH - RIGHT))
-        @for tick in ticks(last as u32) {
-            text class="t" x=(num(x.at(f64::from(tick)))) y=(num(bottom + 16.0)) text-anchor="middle" { (tick) }
-        }
-        text class="t" x=(num(f64::midpoint(LEFT, WIDTH - RIGHT))) y=(num(height - 6.0)) text-anchor="middle" { (x_label) }
-        @for line in lines {
-            @let ends: Vec<(f64, (f64, f64))> = line.points.iter()
-                .filter_map(|point| point.interval.map(|ends| (x.at(point.x), ends))).collect();
-            @if ends.len() > 1 {
-                @let above = ends.iter().map(|(x, (_, high))| (*x, y.at(*high)));
-                @let below = ends.iter().rev().map(|(x, (low, _))| (*x, y.at(*low)));
-                path class={ "b s" (line.series % SERIES) } d=(path(&above.chain(below).collect::<Vec<_>>()) + "Z") {}
+    frame(
+        about,
+        height,
+        &html! {
+            (shares(y, LEFT, WIDTH - RIGHT))
+            @for tick in ticks(last as u32) {
+                text class="t" x=(num(x.at(f64::from(tick)))) y=(num(bottom + 16.0)) text-anchor="middle" { (tick) }
             }
-        }
-        @for line in lines {
-            @let points: Vec<(f64, f64)> = line.points.iter().map(|point| (x.at(point.x), y.at(point.y))).collect();
-            path class={ "l s" (line.series % SERIES) } stroke-dasharray=(dash(line.series)) d=(path(&points)) {}
-        }
-        @for line in lines {
-            @for point in line.points.iter().filter(|point| point.x > 0.0) {
-                (mark(line.series, x.at(point.x), y.at(point.y), 3.0, point.weak))
+            text class="t" x=(num(f64::midpoint(LEFT, WIDTH - RIGHT))) y=(num(height - 6.0)) text-anchor="middle" { (x_label) }
+            @for line in lines {
+                @let ends: Vec<(f64, (f64, f64))> = line.points.iter()
+                    .filter_map(|point| point.interval.map(|ends| (x.at(point.x), ends))).collect();
+                @if ends.len() > 1 {
+                    @let above = ends.iter().map(|(x, (_, high))| (*x, y.at(*high)));
+                    @let below = ends.iter().rev().map(|(x, (low, _))| (*x, y.at(*low)));
+                    path class={ "b s" (line.series % SERIES) } d=(path(&above.chain(below).collect::<Vec<_>>()) + "Z") {}
+                }
             }
-        }
-        @for (line, at) in lines.iter().filter(|line| !line.points.is_empty()).zip(labels).filter(|_| few) {
-            @let end = line.points.last().map_or(LEFT, |point| x.at(point.x));
-            @let start = line.points.last().map_or(at, |point| y.at(point.y));
-            path class="g" d=(path(&[(end + 5.0, start), (WIDTH - RIGHT + 12.0, at)])) {}
-            text class={ "t n s" (line.series % SERIES) } x=(num(WIDTH - RIGHT + 15.0)) y=(num(at + 4.0)) {
-                (short(&line.name, 13))
+            @for line in lines {
+                @let points: Vec<(f64, f64)> = line.points.iter().map(|point| (x.at(point.x), y.at(point.y))).collect();
+                path class={ "l s" (line.series % SERIES) } stroke-dasharray=(dash(line.series)) d=(path(&points)) {}
             }
-        }
-    })
+            @for line in lines {
+                @for point in line.points.iter().filter(|point| point.x > 0.0) {
+                    (mark(line.series, x.at(point.x), y.at(point.y), 3.0, point.weak))
+                }
+            }
+            @for (line, at) in lines.iter().filter(|line| !line.points.is_empty()).zip(labels).filter(|_| few) {
+                @let end = line.points.last().map_or(LEFT, |point| x.at(point.x));
+                @let start = line.points.last().map_or(at, |point| y.at(point.y));
+                path class="g" d=(path(&[(end + 5.0, start), (WIDTH - RIGHT + 12.0, at)])) {}
+                text class={ "t n s" (line.series % SERIES) } x=(num(WIDTH - RIGHT + 15.0)) y=(num(at + 4.0)) {
+                    (short(&line.name, 13))
+                }
+            }
+        },
+    )
 }
 
 /// Lines and numbers of an axis of shares that goes up.
@@ -315,30 +325,35 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
     let (most, step) = nice(most * 1.05);
     let x = Scale::new((0.0, most), (LEFT, right));
     let y = Scale::new((0.0, 1.0), (bottom, TOP));
-    let edge: Vec<(f64, f64)> = front(spots).iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
+    let edge: Vec<(f64, f64)> =
+        front(spots).iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
     let named = spots.len() <= 12;
     let names: Vec<String> = spots.iter().map(|spot| short(&spot.name, 26)).collect();
     let marks: Vec<(f64, f64)> = spots.iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
     let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 4.0));
-    frame(about, height, &html! {
-        (shares(y, LEFT, right))
-        @for at in 0..=(most / step).round() as u32 {
-            @let value = f64::from(at) * step;
-            text class="t" x=(num(x.at(value))) y=(num(bottom + 16.0)) text-anchor="middle" { (super::text::thousands(value.round() as u64)) }
-        }
-        text class="t" x=(num(f64::midpoint(LEFT, right))) y=(num(height - 6.0)) text-anchor="middle" { (x_label) }
-        @if edge.len() > 1 { path class="front" d=(path(&edge)) {} }
-        @for spot in spots {
-            @if let Some((low, high)) = spot.point.interval {
-                @let at = x.at(spot.point.x);
-                path class={ "w s" (spot.series % SERIES) } d=(path(&[(at, y.at(low)), (at, y.at(high))])) {}
+    frame(
+        about,
+        height,
+        &html! {
+            (shares(y, LEFT, right))
+            @for at in 0..=(most / step).round() as u32 {
+                @let value = f64::from(at) * step;
+                text class="t" x=(num(x.at(value))) y=(num(bottom + 16.0)) text-anchor="middle" { (super::text::thousands(value.round() as u64)) }
             }
-        }
-        @for (spot, (at, up)) in spots.iter().zip(&marks) { (mark(spot.series, *at, *up, 5.0, spot.point.weak)) }
-        @for ((spot, name), label) in spots.iter().zip(&names).zip(labels).filter(|_| named) {
-            text class={ "t n s" (spot.series % SERIES) } x=(num(label.x)) y=(num(label.y)) text-anchor=(label.anchor) { (name) }
-        }
-    })
+            text class="t" x=(num(f64::midpoint(LEFT, right))) y=(num(height - 6.0)) text-anchor="middle" { (x_label) }
+            @if edge.len() > 1 { path class="front" d=(path(&edge)) {} }
+            @for spot in spots {
+                @if let Some((low, high)) = spot.point.interval {
+                    @let at = x.at(spot.point.x);
+                    path class={ "w s" (spot.series % SERIES) } d=(path(&[(at, y.at(low)), (at, y.at(high))])) {}
+                }
+            }
+            @for (spot, (at, up)) in spots.iter().zip(&marks) { (mark(spot.series, *at, *up, 5.0, spot.point.weak)) }
+            @for ((spot, name), label) in spots.iter().zip(&names).zip(labels).filter(|_| named) {
+                text class={ "t n s" (spot.series % SERIES) } x=(num(label.x)) y=(num(label.y)) text-anchor=(label.anchor) { (name) }
+            }
+        },
+    )
 }
 
 /// A row of a dot chart: a name and one point per series.
@@ -361,24 +376,28 @@ pub fn dots(about: &About, rows: &[Dots]) -> Markup {
         tops.push(tops.last().copied().unwrap_or(TOP) + tall(row));
     }
     let bottom = tops.last().copied().unwrap_or(TOP);
-    frame(about, bottom + 22.0, &html! {
-        @for quarter in 0..=4_u32 {
-            @let at = x.at(f64::from(quarter) / 4.0);
-            path class="g" d=(path(&[(at, TOP), (at, bottom)])) {}
-            text class="t" x=(num(at)) y=(num(bottom + 15.0)) text-anchor="middle" { (quarter * 25) "%" }
-        }
-        @for (row, top) in rows.iter().zip(&tops) {
-            text class="t" x=(num(left - 8.0)) y=(num(top + tall(row) / 2.0)) text-anchor="end" { (short(&row.name, 22)) }
-            path class="g" d=(path(&[(0.0, top - 4.0), (WIDTH - 20.0, top - 4.0)])) {}
-            @for (at, (series, point)) in row.points.iter().enumerate() {
-                @let y = top + (at as f64 + 0.5) * lane;
-                @if let Some((low, high)) = point.interval {
-                    path class={ "w s" (series % SERIES) } d=(path(&[(x.at(low), y), (x.at(high), y)])) {}
-                }
-                (mark(*series, x.at(point.y), y, 3.2, point.weak))
+    frame(
+        about,
+        bottom + 22.0,
+        &html! {
+            @for quarter in 0..=4_u32 {
+                @let at = x.at(f64::from(quarter) / 4.0);
+                path class="g" d=(path(&[(at, TOP), (at, bottom)])) {}
+                text class="t" x=(num(at)) y=(num(bottom + 15.0)) text-anchor="middle" { (quarter * 25) "%" }
             }
-        }
-    })
+            @for (row, top) in rows.iter().zip(&tops) {
+                text class="t" x=(num(left - 8.0)) y=(num(top + tall(row) / 2.0)) text-anchor="end" { (short(&row.name, 22)) }
+                path class="g" d=(path(&[(0.0, top - 4.0), (WIDTH - 20.0, top - 4.0)])) {}
+                @for (at, (series, point)) in row.points.iter().enumerate() {
+                    @let y = top + (at as f64 + 0.5) * lane;
+                    @if let Some((low, high)) = point.interval {
+                        path class={ "w s" (series % SERIES) } d=(path(&[(x.at(low), y), (x.at(high), y)])) {}
+                    }
+                    (mark(*series, x.at(point.y), y, 3.2, point.weak))
+                }
+            }
+        },
+    )
 }
 
 /// A bar in parts: shares of a whole, in the order of their names.
@@ -395,21 +414,25 @@ pub fn stacked(about: &About, bars: &[Bar]) -> Markup {
     let (tall, gap) = (20.0, 26.0);
     let x = Scale::new((0.0, 1.0), (0.0, WIDTH));
     let height = bars.len() as f64 * (tall + gap);
-    frame(about, height.max(tall), &html! {
-        @for (at, bar) in bars.iter().enumerate() {
-            @let top = at as f64 * (tall + gap) + 16.0;
-            text class="t" x="0" y=(num(top - 4.0)) { (short(&bar.name, 60)) }
-            @for (part, (from, share)) in running(&bar.parts).into_iter().enumerate() {
-                @let (start, end) = (x.at(from), x.at(from + share));
-                rect class={ "p" (part) } x=(num(start)) y=(num(top)) width=(num(end - start)) height=(num(tall)) {}
-                @if share >= 0.08 {
-                    text class={ "t q" (part) } x=(num(f64::midpoint(start, end))) y=(num(top + 14.0)) text-anchor="middle" {
-                        (format!("{:.0}%", share * 100.0))
+    frame(
+        about,
+        height.max(tall),
+        &html! {
+            @for (at, bar) in bars.iter().enumerate() {
+                @let top = at as f64 * (tall + gap) + 16.0;
+                text class="t" x="0" y=(num(top - 4.0)) { (short(&bar.name, 60)) }
+                @for (part, (from, share)) in running(&bar.parts).into_iter().enumerate() {
+                    @let (start, end) = (x.at(from), x.at(from + share));
+                    rect class={ "p" (part) } x=(num(start)) y=(num(top)) width=(num(end - start)) height=(num(tall)) {}
+                    @if share >= 0.08 {
+                        text class={ "t q" (part) } x=(num(f64::midpoint(start, end))) y=(num(top + 14.0)) text-anchor="middle" {
+                            (format!("{:.0}%", share * 100.0))
+                        }
                     }
                 }
             }
-        }
-    })
+        },
+    )
 }
 
 /// Each share with where it begins.
@@ -494,7 +517,9 @@ mod tests {
 
     #[test]
     fn coordinates_have_one_decimal() {
-        for (value, text) in [(1.0, "1"), (1.25, "1.3"), (-0.01, "0"), (100.04, "100"), (0.1 + 0.2, "0.3"), (1e3, "1000")] {
+        for (value, text) in
+            [(1.0, "1"), (1.25, "1.3"), (-0.01, "0"), (100.04, "100"), (0.1 + 0.2, "0.3"), (1e3, "1000")]
+        {
             assert_eq!(num(value), text);
         }
         assert_eq!(path(&[(0.0, 1.5), (10.0, 2.0)]), "M0 1.5L10 2");
@@ -504,18 +529,24 @@ mod tests {
     #[test]
     fn scales_keep_within_their_ends() {
         let scale = Scale::new((0.0, 4.0), (40.0, 340.0));
-        assert_eq!([0.0, 1.0, 4.0, 9.0, -1.0].map(|value| num(scale.at(value))), ["40", "115", "340", "340", "40"]);
+        assert_eq!(
+            [0.0, 1.0, 4.0, 9.0, -1.0].map(|value| num(scale.at(value))),
+            ["40", "115", "340", "340", "40"]
+        );
         assert_eq!(num(Scale::new((2.0, 2.0), (5.0, 9.0)).at(2.0)), "5");
     }
 
     #[test]
     fn axes_end_at_round_numbers() {
-        for (value, end, step) in [(1_234.0, 1_500.0, 500.0), (700.0, 800.0, 200.0), (3.0, 3.0, 1.0), (0.0, 1.0, 1.0)] {
+        for (value, end, step) in
+            [(1_234.0, 1_500.0, 500.0), (700.0, 800.0, 200.0), (3.0, 3.0, 1.0), (0.0, 1.0, 1.0)]
+        {
             assert_eq!(nice(value), (end, step), "{value}");
         }
         assert_eq!(nice(f64::NAN), (1.0, 1.0));
         assert_eq!(ticks(5), [0, 1, 2, 3, 4, 5]);
-        assert_eq!(ticks(13), [0, 5, 10]);
+        assert_eq!(ticks(13), [0, 2, 4, 6, 8, 10, 12]);
+        assert_eq!(ticks(14), [0, 5, 10]);
         assert_eq!(ticks(0), [0]);
         assert!(ticks(100_000).len() < 10);
     }
@@ -537,13 +568,22 @@ mod tests {
         let names = ["emergency", "truncate", "narrative", "structured"].map(str::to_owned);
         let marks = [(45.0, 198.0), (100.0, 198.0), (340.0, 90.0), (348.0, 91.0)];
         let within = (40.0, 10.0, 398.0, 202.0);
-        let areas: Vec<Area> =
-            beside(&marks, &names, within).into_iter().zip(&names).map(|(label, name)| label.area(name)).collect();
+        let areas: Vec<Area> = beside(&marks, &names, within)
+            .into_iter()
+            .zip(&names)
+            .map(|(label, name)| label.area(name))
+            .collect();
         for (at, area) in areas.iter().enumerate() {
             assert!(area.0 >= within.0 && area.2 <= within.2, "{area:?}");
-            assert!(marks.iter().all(|(x, y)| !(area.0 < *x && *x < area.2 && area.1 < *y && *y < area.3)), "{area:?}");
+            assert!(
+                marks.iter().all(|(x, y)| !(area.0 < *x && *x < area.2 && area.1 < *y && *y < area.3)),
+                "{area:?}"
+            );
             for other in areas.iter().skip(at + 1) {
-                assert!(area.0 >= other.2 || other.0 >= area.2 || area.1 >= other.3 || other.1 >= area.3, "{areas:?}");
+                assert!(
+                    area.0 >= other.2 || other.0 >= area.2 || area.1 >= other.3 || other.1 >= area.3,
+                    "{areas:?}"
+                );
             }
         }
     }
@@ -551,7 +591,12 @@ mod tests {
     #[test]
     fn the_front_holds_what_nothing_beats() {
         let spot = |name: &str, x, y| Spot { name: name.to_owned(), series: 0, point: point(x, y) };
-        let spots = [spot("dear", 900.0, 0.8), spot("good", 500.0, 0.8), spot("cheap", 10.0, 0.1), spot("bad", 600.0, 0.5)];
+        let spots = [
+            spot("dear", 900.0, 0.8),
+            spot("good", 500.0, 0.8),
+            spot("cheap", 10.0, 0.1),
+            spot("bad", 600.0, 0.5),
+        ];
         let names: Vec<&str> = front(&spots).iter().map(|spot| spot.name.as_str()).collect();
         assert_eq!(names, ["cheap", "good"]);
     }
@@ -565,7 +610,8 @@ mod tests {
 
     #[test]
     fn charts_have_titles_and_escape_names() {
-        let line = Line { name: "<script>".to_owned(), series: 0, points: vec![point(0.0, 1.0), point(1.0, 0.5)] };
+        let line =
+            Line { name: "<script>".to_owned(), series: 0, points: vec![point(0.0, 1.0), point(1.0, 0.5)] };
         let text = curves(&about(), "compactions", &[line.clone(), Line { series: 9, ..line }]).into_string();
         assert!(text.contains(r#"role="img""#) && text.contains(r#"aria-labelledby="c-t c-d""#));
         assert!(text.contains("A &lt; B") && text.contains("&lt;script&gt;") && !text.contains("<script>"));

@@ -269,7 +269,11 @@ pub fn place_document(path: &Path, text: &str, mark: &str) -> Result<(), FilesEr
                 return Err(FilesError::new(path, cause, "give another name, or remove the file"));
             }
         } else if !found.is_dir() {
-            return Err(FilesError::new(path, "is no regular file", "give the name of a file, or - for stdout"));
+            return Err(FilesError::new(
+                path,
+                "is no regular file",
+                "give the name of a file, or - for stdout",
+            ));
         }
     }
     place(path, text.as_bytes(), true)

@@ -41,12 +41,18 @@ fn check_page(page: &str) {
                     .attributes
                     .iter()
                     .map(|(key, value)| {
-                        (String::from_utf8_lossy(key).into_owned(), String::from_utf8_lossy(value).into_owned())
+                        (
+                            String::from_utf8_lossy(key).into_owned(),
+                            String::from_utf8_lossy(value).into_owned(),
+                        )
                     })
                     .collect();
                 for (key, value) in &attributes {
                     let closed = value.starts_with('#') || value == "data:,";
-                    assert!(!["src", "href", "action", "srcset"].contains(&key.as_str()) || closed, "{key}={value}");
+                    assert!(
+                        !["src", "href", "action", "srcset"].contains(&key.as_str()) || closed,
+                        "{key}={value}"
+                    );
                     assert!(!key.starts_with("on") && key != "style", "{key}={value}");
                 }
                 if let Some(id) = attributes.get("id") {
@@ -62,7 +68,9 @@ fn check_page(page: &str) {
                     "table" => tables += 1,
                     "caption" => captions += 1,
                     "th" => assert!(attributes.contains_key("scope"), "a heading without a scope"),
-                    "h1" | "h2" | "h3" | "h4" => headings.extend(name.chars().last().and_then(|n| n.to_digit(10))),
+                    "h1" | "h2" | "h3" | "h4" => {
+                        headings.extend(name.chars().last().and_then(|n| n.to_digit(10)))
+                    }
                     _ => {}
                 }
                 if !VOID.contains(&name.as_str()) && !tag.self_closing {
@@ -123,12 +131,27 @@ fn csv_rows(text: &str) -> Vec<BTreeMap<String, String>> {
 #[test]
 fn a_redacted_report_holds_nothing_of_the_logs() {
     let sandbox = Sandbox::new();
-    let mine = include_str!("../../src/profile/standard.toml").replace("name = \"standard\"", "name = \"wednesday-policy\"");
+    let mine = include_str!("../../src/profile/standard.toml")
+        .replace("name = \"standard\"", "name = \"wednesday-policy\"");
     sandbox.file("mine.toml", mine);
-    replayed(&sandbox, "quarterly-results", "claude-code", &["--log-facts", "--profile", "standard,mine.toml"]);
+    replayed(
+        &sandbox,
+        "quarterly-results",
+        "claude-code",
+        &["--log-facts", "--profile", "standard,mine.toml"],
+    );
     let names = ["shared.html", "shared.md", "shared.csv"];
-    let arguments =
-        ["report", "quarterly-results", "--redact", "--html", names[0], "--markdown", names[1], "--csv", names[2]];
+    let arguments = [
+        "report",
+        "quarterly-results",
+        "--redact",
+        "--html",
+        names[0],
+        "--markdown",
+        names[1],
+        "--csv",
+        names[2],
+    ];
     assert_eq!(sandbox.run(&arguments).code, 0);
     let plain = sandbox.run(&["report", "quarterly-results", "--html", "-"]).stdout;
     check_page(&text(&sandbox, names[0]));
@@ -198,8 +221,14 @@ fn what_is_no_report_is_never_replaced() {
     assert_eq!(sandbox.run(&["report", "results", "--markdown", "empty.md"]).code, 0, "an older report is");
     check_refused(&sandbox.run(&["report", "results", "--csv", "empty.md"]), &["is no report of this kind"]);
     check_refused(&sandbox.run(&["report", "results", "--csv", "results"]), &["is a directory"]);
-    check_refused(&sandbox.run(&["report", "results", "--csv", "no/where.csv"]), &["no/where.csv", "cannot write"]);
-    check_refused(&sandbox.run(&["report", "results", "--csv", "x", "--html", "x"]), &["cannot both go to x"]);
+    check_refused(
+        &sandbox.run(&["report", "results", "--csv", "no/where.csv"]),
+        &["no/where.csv", "cannot write"],
+    );
+    check_refused(
+        &sandbox.run(&["report", "results", "--csv", "x", "--html", "x"]),
+        &["cannot both go to x"],
+    );
     let left: Vec<String> = std::fs::read_dir(sandbox.path("."))
         .expect("the sandbox")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())

@@ -16,7 +16,11 @@ use maud::{Markup, html};
 /// Kinds of facts that have a chart of their own, and their headings.
 const KINDS: [(&str, Metric, &str); 2] = [
     ("structural", Metric::Structural, "Structural facts: files, commands, checks, todos"),
-    ("lexical", Metric::Lexical, "Lexical facts: errors, identifiers, values, constraints, decisions, requests"),
+    (
+        "lexical",
+        Metric::Lexical,
+        "Lexical facts: errors, identifiers, values, constraints, decisions, requests",
+    ),
 ];
 
 /// Ages in the tables of curves.
@@ -60,7 +64,11 @@ fn curve_chart(view: &View<'_>, panel: &Panel, at: usize, kind: &str, title: &st
                 interval: step.survival_low.zip(step.survival_high),
                 weak: few(step.sessions_at_risk),
             });
-            Line { name: contender.short.clone(), series: contender.series, points: [start].into_iter().chain(steps).collect() }
+            Line {
+                name: contender.short.clone(),
+                series: contender.series,
+                points: [start].into_iter().chain(steps).collect(),
+            }
         })
         .filter(|line| line.points.len() > 1)
         .collect();
@@ -75,7 +83,11 @@ fn curve_chart(view: &View<'_>, panel: &Panel, at: usize, kind: &str, title: &st
             Some(format!("{name}: {} after 1, {} after {}", percent(first.y), percent(last.y), last.x))
         })
         .collect();
-    let about = about(format!("lasting-{at}-{kind}"), title, format!("Share that outlasts compactions. {}.", told.join("; ")));
+    let about = about(
+        format!("lasting-{at}-{kind}"),
+        title,
+        format!("Share that outlasts compactions. {}.", told.join("; ")),
+    );
     svg::curves(&about, "compactions outlasted", &lines)
 }
 
@@ -93,7 +105,8 @@ fn curve_table(view: &View<'_>, panel: &Panel) -> Table {
         for (kind, _, _) in KINDS {
             let steps = steps(view, it, kind);
             let Some(first) = steps.first() else { continue };
-            let mut row = vec![Cell::name(named(it, &it.short)).sorted_by(it.short.clone()), Cell::text(kind)];
+            let mut row =
+                vec![Cell::name(named(it, &it.short)).sorted_by(it.short.clone()), Cell::text(kind)];
             row.extend(ages.iter().map(|age| {
                 let step = steps.iter().find(|step| step.age == *age);
                 Cell::estimate(
@@ -136,13 +149,25 @@ pub(super) fn tokens(view: &View<'_>) -> Markup {
     }
 }
 
-fn frontier(view: &View<'_>, panel: &Panel, at: usize, kind: &str, metric: Metric, title: &str, most: f64) -> Markup {
+fn frontier(
+    view: &View<'_>,
+    panel: &Panel,
+    at: usize,
+    kind: &str,
+    metric: Metric,
+    title: &str,
+    most: f64,
+) -> Markup {
     let spots: Vec<Spot> = view
         .of(panel)
         .filter_map(|it| {
             let value = metric.of_summary(it.row);
-            let point =
-                Point { x: it.row.tokens_summary?, y: value.mean?, interval: value.low.zip(value.high), weak: few(value.n) };
+            let point = Point {
+                x: it.row.tokens_summary?,
+                y: value.mean?,
+                interval: value.low.zip(value.high),
+                weak: few(value.n),
+            };
             Some(Spot { name: it.short.clone(), series: it.series, point })
         })
         .collect();
@@ -151,16 +176,29 @@ fn frontier(view: &View<'_>, panel: &Panel, at: usize, kind: &str, metric: Metri
     }
     let told: Vec<String> = spots
         .iter()
-        .map(|it| format!("{}: {} at {} tokens", it.name, percent(it.point.y), thousands(it.point.x.round() as u64)))
+        .map(|it| {
+            format!("{}: {} at {} tokens", it.name, percent(it.point.y), thousands(it.point.x.round() as u64))
+        })
         .collect();
-    let about = about(format!("tokens-{at}-{kind}"), title, format!("Share in the summary by its tokens. {}.", told.join("; ")));
+    let about = about(
+        format!("tokens-{at}-{kind}"),
+        title,
+        format!("Share in the summary by its tokens. {}.", told.join("; ")),
+    );
     svg::scatter(&about, "mean tokens of a summary", most, &spots)
 }
 
 fn token_table(view: &View<'_>, panel: &Panel) -> Table {
     let head = [
-        "contender", ">summary tokens", ">structural", ">lexical", ">structural points per 1,000 tokens",
-        ">lexical points per 1,000 tokens", ">context smaller", ">prompt tokens", ">of these from cache",
+        "contender",
+        ">summary tokens",
+        ">structural",
+        ">lexical",
+        ">structural points per 1,000 tokens",
+        ">lexical points per 1,000 tokens",
+        ">context smaller",
+        ">prompt tokens",
+        ">of these from cache",
     ];
     let mut table = Table::new("What summaries keep and what they take", &head);
     let points = |share: Option<f64>| share.map(|share| share * 100.0);

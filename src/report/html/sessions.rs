@@ -64,7 +64,10 @@ fn told(cells: &[Option<f64>]) -> String {
 }
 
 fn table(view: &View<'_>, all: &[Session<'_>]) -> Table {
-    let mut table = Table::new("Share of at-risk facts in the summary, by session", &["session", "format", ">turns", ">tokens", ">compactions"]);
+    let mut table = Table::new(
+        "Share of at-risk facts in the summary, by session",
+        &["session", "format", ">turns", ">tokens", ">compactions"],
+    );
     table.head.extend(view.contenders.iter().map(|it| format!(">{}", it.name)));
     table.long = true;
     for session in all.iter().take(LISTED) {
@@ -135,7 +138,16 @@ fn case(view: &View<'_>, session: &Worst<'_>) -> Markup {
 
 fn losses(session: &Worst<'_>) -> Table {
     let caption = format!("Facts lost in {}", fit(&sanitize(&session.row.session), 60));
-    let head = ["class", "fact", ">log line", "said by", ">lost at compaction", "left of it", ">mentions later", "lost under"];
+    let head = [
+        "class",
+        "fact",
+        ">log line",
+        "said by",
+        ">lost at compaction",
+        "left of it",
+        ">mentions later",
+        "lost under",
+    ];
     let mut table = Table::new(&caption, &head);
     for loss in &session.losses {
         let row = loss.row;
@@ -157,7 +169,10 @@ fn losses(session: &Worst<'_>) -> Table {
 /// Where no facts were logged: the few losses that every run names.
 fn manifest_losses(view: &View<'_>) -> Markup {
     let rows: Vec<&LossRow> = view.runs.iter().flat_map(|run| &run.output.manifest.worst_losses).collect();
-    let mut table = Table::new("The most damaging losses", &["class", "fact", "log", ">line", "damage", ">compaction", ">mentions later", "under"]);
+    let mut table = Table::new(
+        "The most damaging losses",
+        &["class", "fact", "log", ">line", "damage", ">compaction", ">mentions later", "under"],
+    );
     for row in &rows {
         let mut under = vec![row.strategy.clone()];
         under.extend(row.also.iter().cloned());

@@ -21,7 +21,8 @@ fn the_page_begins_with_its_mark_and_a_closed_policy() {
 fn the_policy_allows_exactly_what_the_page_holds() {
     let text = page(Run::new("r".to_owned(), sample::run(2)), None);
     for (tag, source) in [("style", STYLE), ("script", SCRIPT)] {
-        let inside = text.split(&format!("<{tag}>")).nth(1).and_then(|rest| rest.split(&format!("</{tag}>")).next());
+        let inside =
+            text.split(&format!("<{tag}>")).nth(1).and_then(|rest| rest.split(&format!("</{tag}>")).next());
         assert_eq!(inside, Some(source), "{tag}: a closing tag inside would end it");
     }
 }

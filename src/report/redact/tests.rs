@@ -46,7 +46,9 @@ fn the_same_text_has_the_same_placeholder_and_kinds_are_told() {
 fn nothing_of_the_texts_is_left_in_any_row() {
     let run = redacted();
     let all = format!("{run:?}");
-    for text in ["acme", "secret", "logs/", "s00", "s01.", "CASCADE", "retry_limit", "cut off", "c0ffee", "mine"] {
+    for text in
+        ["acme", "secret", "logs/", "s00", "s01.", "CASCADE", "retry_limit", "cut off", "c0ffee", "mine"]
+    {
         assert!(!all.contains(text), "{text} in {all}");
     }
     assert_eq!(run.label, "run-1");
