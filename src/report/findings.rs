@@ -79,11 +79,11 @@ pub fn findings(view: &View<'_>) -> Findings {
             silent: vec!["no session was compacted".to_owned()],
         };
     }
-    let mut tests = Tests::new(view);
-    tests.correct();
+    let mut family = Family::new(view);
+    family.correct();
     let mut told = vec![broken(view)];
     let mut silent = Vec::new();
-    for (found, why) in [tests.difference(), tests.repetition(), class(view), needed(view)] {
+    for (found, why) in [family.difference(), family.repetition(), class(view), needed(view)] {
         if found.is_none() {
             silent.push(why);
         }
@@ -140,16 +140,16 @@ enum About<'v, 'a> {
 }
 
 /// All tests of a report: one family.
-struct Tests<'v, 'a> {
-    tests: Vec<Test<'v, 'a>>,
+struct Family<'v, 'a> {
+    members: Vec<Test<'v, 'a>>,
     /// Pairs and replays there were, whatever became of them, and the most sessions one of them had.
     pairs: (usize, u64),
     rounds: (usize, u64),
 }
 
-impl<'v, 'a> Tests<'v, 'a> {
+impl<'v, 'a> Family<'v, 'a> {
     fn new(view: &'v View<'a>) -> Self {
-        let mut all = Self { tests: Vec::new(), pairs: (0, 0), rounds: (0, 0) };
+        let mut all = Self { members: Vec::new(), pairs: (0, 0), rounds: (0, 0) };
         let rivals = |run: usize, row: &DifferenceRow| {
             view.contenders
                 .iter()
@@ -169,7 +169,7 @@ impl<'v, 'a> Tests<'v, 'a> {
                 all.pairs = (all.pairs.0 + 1, all.pairs.1.max(row.n));
                 if let (Some(p), Some(mean), true) = (row.p, row.mean, row.n >= MIN_SESSIONS as u64) {
                     let about = About::Pair { row, ours, theirs, noun };
-                    all.tests.push(Test { p, corrected: p, size: mean.abs(), about });
+                    all.members.push(Test { p, corrected: p, size: mean.abs(), about });
                 }
             }
         }
@@ -184,20 +184,20 @@ impl<'v, 'a> Tests<'v, 'a> {
                 let of = |pick: fn(&(f64, f64)) -> f64| sessions.iter().map(pick).sum::<f64>() / n as f64;
                 let (first, last) = (of(|pair| pair.0), of(|pair| pair.1));
                 let about = About::Rounds { contender, first, last, paired };
-                all.tests.push(Test { p, corrected: p, size: -mean, about });
+                all.members.push(Test { p, corrected: p, size: -mean, about });
             }
         }
         all
     }
 
     fn correct(&mut self) {
-        let corrected = holm(&self.tests.iter().map(|test| test.p).collect::<Vec<_>>());
-        self.tests.iter_mut().zip(corrected).for_each(|(test, p)| test.corrected = p);
+        let corrected = holm(&self.members.iter().map(|test| test.p).collect::<Vec<_>>());
+        self.members.iter_mut().zip(corrected).for_each(|(test, p)| test.corrected = p);
     }
 
     /// The largest effect of one kind that passes.
     fn largest(&self, pairs: bool) -> Option<&Test<'v, 'a>> {
-        let passing = self.tests.iter().filter(|test| {
+        let passing = self.members.iter().filter(|test| {
             matches!(test.about, About::Pair { .. }) == pairs && test.corrected <= LEVEL && test.size > 0.0
         });
         passing.rev().max_by(|a, b| a.size.total_cmp(&b.size))
@@ -268,7 +268,7 @@ impl<'v, 'a> Tests<'v, 'a> {
 
     fn chance(&self, test: &Test<'_, '_>) -> String {
         let p = if test.corrected < 0.001 { "< 0.001".to_owned() } else { format!("{:.3}", test.corrected) };
-        format!("p {p} after Holm over {}", count(self.tests.len() as u64, "test"))
+        format!("p {p} after Holm over {}", count(self.members.len() as u64, "test"))
     }
 
     fn silence(&self, what: &str, noun: &str, (tried, sessions): (usize, u64)) -> String {
@@ -282,7 +282,7 @@ impl<'v, 'a> Tests<'v, 'a> {
         } else {
             format!(
                 "{what}: none that these sessions tell apart from chance (5 % level, Holm over {})",
-                self.tests.len()
+                self.members.len()
             )
         }
     }

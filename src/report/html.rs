@@ -136,13 +136,9 @@ fn head(view: &View<'_>, redacted: bool) -> Markup {
 }
 
 fn first(view: &View<'_>, verdict: Option<&Verdict>, found: &Findings) -> Markup {
-    let (state, headline, reasons) = match verdict {
-        Some(verdict) => (Some(verdict.state), verdict.headline.clone(), verdict.reasons.as_slice()),
-        None => {
-            let (state, headline) = without_policy(view);
-            (state, headline, &[][..])
-        }
-    };
+    let (state, headline) = verdict
+        .map_or_else(|| without_policy(view), |verdict| (Some(verdict.state), verdict.headline.clone()));
+    let reasons = verdict.map_or(&[][..], |verdict| &verdict.reasons);
     let name = state.map_or("no policy", |state| state.name());
     let class = name.replace(' ', "-");
     html! {

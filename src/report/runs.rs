@@ -182,12 +182,11 @@ impl<'a> View<'a> {
             }
             let members: Vec<usize> = (first..contenders.len()).collect();
             leads.extend(lead(&contenders, &members));
-            match panels.first_mut().filter(|_| together) {
-                Some(panel) => panel.members.extend(members),
-                None => {
-                    let title = block.first().filter(|_| !together).map(|(run, row)| shared(*run, row));
-                    panels.push(Panel { title: title.unwrap_or_default(), members });
-                }
+            if let Some(panel) = panels.first_mut().filter(|_| together) {
+                panel.members.extend(members);
+            } else {
+                let title = block.first().filter(|_| !together).map(|(run, row)| shared(*run, row));
+                panels.push(Panel { title: title.unwrap_or_default(), members });
             }
         }
         let mut view = Self { runs, contenders, panels, leads, plans: HashMap::new() };
