@@ -12,6 +12,7 @@ use super::text::{count, sanitize, thousands};
 use crate::aggregate::Metric;
 use crate::results::{Manifest, SCHEMA_VERSION};
 use crate::stats::MIN_SESSIONS;
+use crate::strategy::Strategy;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -118,7 +119,7 @@ fn head(view: &View<'_>, redacted: bool) -> Markup {
     let tiles = [
         ("sessions", sum(|it| it.sessions)),
         ("exercised", sum(|it| it.sessions_exercised)),
-        ("too short", sum(|it| it.sessions_not_exercised)),
+        ("not exercised", sum(|it| it.sessions_not_exercised)),
         ("failed", sum(|it| it.sessions_failed)),
         ("compactions scored", view.cycles_in_all()),
     ];
@@ -126,7 +127,11 @@ fn head(view: &View<'_>, redacted: bool) -> Markup {
         header {
             h1 { "What compaction kept: " (title(view)) }
             p class="lead" {
-                "Agent logs replayed through compaction, and what of their files and facts survived it."
+                @if view.contenders.iter().all(|it| it.row.strategy == Strategy::Recorded.name()) {
+                    "The compactions that logs of agents hold, and what of files and facts survived them."
+                } @else {
+                    "Logs of agents replayed through compaction, and what of their files and facts survived it."
+                }
                 @if view.runs.len() > 1 { " " (count(view.runs.len() as u64, "run")) " side by side; counts are their sums." }
                 @if redacted { " Texts, paths and ids are replaced by placeholders." }
             }
@@ -354,7 +359,7 @@ fn method(view: &View<'_>) -> Markup {
         section id="method" aria-labelledby="method-h" {
             h2 id="method-h" { "Method and versions" }
             p {
-                "Each session is replayed from its beginning; where the policy's trigger fires, older messages become a summary and the replay goes on. Facts (files, commands, checks, todos; errors, identifiers, values, constraints, decisions, requests) are taken from the log by rules that see no summary. A fact is at risk where no kept message mentions it, and survives where the summary states it."
+                "Each session is replayed from its beginning; where the policy's trigger fires, older messages become a summary and the replay goes on; under the strategy recorded it is the log's own compactions that are scored. Facts (files, commands, checks, todos; errors, identifiers, values, constraints, decisions, requests) are taken from the log by rules that see no summary. A fact is at risk where no kept message mentions it, and survives where the summary states it."
             }
             p {
                 "The unit is the session. Intervals are bootstraps over sessions (bias-corrected and accelerated, 2,000 resamples); differences are paired and tested by Student's t from " (MIN_SESSIONS) " sessions on, findings at the 5 % level after Holm's correction. Curves are Kaplan and Meier's. What has no denominator is n/a, never 100 %. Sessions that were not compacted are counted and in no mean."
@@ -376,7 +381,7 @@ fn versions(manifest: &Manifest) -> Markup {
     } else {
         settings.windows.iter().map(|it| window_name(it)).collect::<Vec<_>>().join(", ")
     };
-    let recorded = settings.schedule == crate::strategy::Strategy::Recorded.name();
+    let recorded = settings.schedule == Strategy::Recorded.name();
     let mut facts: Vec<(&str, String)> = vec![
         ("program", manifest.version.clone()),
         ("schema", format!("{} (this program writes {SCHEMA_VERSION})", manifest.schema_version)),

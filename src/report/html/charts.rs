@@ -15,12 +15,8 @@ use maud::{Markup, html};
 
 /// Kinds of facts that have a chart of their own, and their headings.
 const KINDS: [(&str, Metric, &str); 2] = [
-    ("structural", Metric::Structural, "Structural facts: files, commands, checks, todos"),
-    (
-        "lexical",
-        Metric::Lexical,
-        "Lexical facts: errors, identifiers, values, constraints, decisions, requests",
-    ),
+    ("structural", Metric::Structural, "Structural facts (files, commands, checks, todos)"),
+    ("lexical", Metric::Lexical, "Lexical facts (errors, values, decisions, …)"),
 ];
 
 /// Ages in the tables of curves.
