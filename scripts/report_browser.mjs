@@ -136,14 +136,14 @@ const use = () => {
 
 const wait = (ms) => new Promise((done) => setTimeout(done, ms));
 
-async function open(file, { width, dark, script }) {
+async function open(file, { width, dark, script, media }) {
   const { targetId } = await call("Target.createTarget", { url: "about:blank" });
   const { sessionId } = await call("Target.attachToTarget", { targetId, flatten: true });
   const page = (method, params) => call(method, params, sessionId);
   heard = [];
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await page(domain + ".enable");
   await page("Emulation.setDeviceMetricsOverride", { width, height: 900, deviceScaleFactor: 1, mobile: width < 600 });
-  await page("Emulation.setEmulatedMedia", { features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
+  await page("Emulation.setEmulatedMedia", { media, features: [{ name: "prefers-color-scheme", value: dark ? "dark" : "light" }] });
   if (!script) await page("Emulation.setScriptExecutionDisabled", { value: true });
   const url = pathToFileURL(resolve(file)).href;
   const start = performance.now();
@@ -192,14 +192,15 @@ const check = (holds, text) => {
 
 try {
   for (const file of given) {
-    for (const [name, width, dark, script] of [
+    for (const [name, width, dark, script, media] of [
       ["light", 1280, false, true],
       ["dark", 1280, true, true],
       ["phone", 390, false, true],
       ["phone-dark", 390, true, true],
       ["plain", 1280, false, false],
+      ["print", 794, false, false, "print"],
     ]) {
-      const it = await open(file, { width, dark, script });
+      const it = await open(file, { width, dark, script, media: media ?? "screen" });
       const seen = await it.run(look);
       console.log(`${basename(file)} ${name}: ${it.took} ms, ${seen.charts} charts, ${seen.tables} tables`);
       check(it.took < LOADED, `takes ${it.took} ms`);

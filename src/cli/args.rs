@@ -13,6 +13,10 @@ use crate::tokens::Tokenizer;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod report;
+
+pub use report::ReportArgs;
+
 /// Replay agent logs through context compaction and score what survives
 #[derive(Debug, Parser)]
 #[command(
@@ -45,7 +49,7 @@ pub enum Verb {
     #[command(long_about = AUDIT_ABOUT)]
     Audit(AuditArgs),
     /// Make a report of finished runs: one HTML file, Markdown or CSV
-    #[command(long_about = REPORT_ABOUT)]
+    #[command(long_about = report::ABOUT)]
     Report(ReportArgs),
     /// Look into logs: format, sessions, messages, tools, tokens, files, compactions, damage
     #[command(long_about = INSPECT_ABOUT)]
@@ -82,44 +86,6 @@ impl ListArgs {
         found.notes.iter().for_each(|note| ui.say(note));
         found
     }
-}
-
-const REPORT_ABOUT: &str = "\
-Make a report of finished runs: one HTML file, Markdown or CSV
-
-Examples:
-  compactor replay logs --out results --log-facts
-  compactor report results --html report.html
-  compactor report old new --html both.html --markdown both.md
-  compactor report results --html shared.html --redact
-
-Reads what `replay --out DIR` and `audit --out DIR` wrote. The HTML file stands alone: it loads nothing and can be sent. Several runs \
-stand side by side under the names of their directories; they must agree in scorer and tokenizer. Without an output Markdown goes to \
-stdout. A report is replaced, any other file is not.";
-
-/// Arguments of `report`.
-#[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
-pub struct ReportArgs {
-    /// Directories that `replay --out` or `audit --out` wrote
-    #[arg(required = true, value_name = "RUN")]
-    pub runs: Vec<PathBuf>,
-
-    /// Write one HTML file that stands alone; `-` is stdout
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
-
-    /// Write Markdown; `-` is stdout
-    #[arg(long, value_name = "FILE")]
-    pub markdown: Option<PathBuf>,
-
-    /// Write CSV, a row per figure; `-` is stdout
-    #[arg(long, value_name = "FILE")]
-    pub csv: Option<PathBuf>,
-
-    /// Put placeholders in the place of texts, paths, sessions and names, so that the report can be shared
-    #[arg(long, action = ArgAction::SetTrue)]
-    pub redact: bool,
 }
 
 const COMPACT_ABOUT: &str = "\
