@@ -181,7 +181,7 @@ fn one(
     output.sessions.push(SessionRow {
         session: id.to_owned(),
         source: format!("logs/{id}.jsonl"),
-        format: if at % 3 == 0 { "codex" } else { "claude-code" }.to_owned(),
+        format: if at.is_multiple_of(3) { "codex" } else { "claude-code" }.to_owned(),
         origin: "main".to_owned(),
         profile: "standard".to_owned(),
         strategy: strategy.to_owned(),
