@@ -17,6 +17,7 @@ pub mod inspect;
 pub mod overflow;
 pub mod profiles;
 pub mod replay;
+pub mod report;
 pub mod schema;
 pub mod show;
 pub mod ui;
@@ -36,6 +37,7 @@ pub fn main() -> ExitCode {
     let ui = Ui::new(cli.color, cli.quiet);
     let result = match &cli.verb {
         Verb::Replay(args) => replay::run(args, &ui),
+        Verb::Report(args) => report::run(args, &ui),
         Verb::Show(args) => show::run(args, &ui),
         Verb::Audit(args) => audit::run(args, &ui),
         Verb::Inspect(args) => inspect::run(args, &ui),

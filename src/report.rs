@@ -1,4 +1,4 @@
-//! Views of a run: a table for people, CSV and JSON for programs.
+//! Views of a run: a table for people, CSV and JSON for programs; and of runs side by side as documents (HTML, Markdown, CSV).
 //!
 //! Pure: rows in, text out; who prints it and where is not known here. All three start from the same rows and the same
 //! pooled values, so they cannot disagree.
@@ -15,13 +15,21 @@ pub mod compacted;
 pub mod compare;
 pub mod dictionary;
 pub mod events;
+pub mod findings;
 pub mod gate;
 pub mod homes;
+pub mod html;
 pub mod inspect;
+pub mod markdown;
 pub mod overflow;
 pub mod page;
 pub mod rank;
+pub mod redact;
+pub mod runs;
+pub mod sections;
+pub mod sheet;
 pub mod show;
+pub mod svg;
 pub mod table;
 pub mod text;
 

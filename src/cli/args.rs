@@ -15,6 +15,10 @@ use crate::tokens::Tokenizer;
 use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
+mod report;
+
+pub use report::ReportArgs;
+
 /// Replay agent logs through context compaction and score what survives
 #[derive(Debug, Parser)]
 #[command(
@@ -46,6 +50,9 @@ pub enum Verb {
     /// Score the compactions that logs already hold: what their summaries kept, what the agent did next
     #[command(long_about = AUDIT_ABOUT)]
     Audit(AuditArgs),
+    /// Make a report of finished runs: one HTML file, Markdown or CSV
+    #[command(long_about = report::ABOUT)]
+    Report(ReportArgs),
     /// Look into logs: format, sessions, messages, tools, tokens, files, compactions, damage
     #[command(long_about = INSPECT_ABOUT)]
     Inspect(InspectArgs),

@@ -256,6 +256,29 @@ pub fn place(path: &Path, bytes: &[u8], force: bool) -> Result<(), FilesError> {
     })
 }
 
+/// Writes a document, in place of an older one of its kind: one that begins with `mark`. Any other file stays, an empty one does not.
+pub fn place_document(path: &Path, text: &str, mark: &str) -> Result<(), FilesError> {
+    if let Ok(found) = fs::metadata(path) {
+        if found.is_file() {
+            let mut start = Vec::new();
+            File::open(path)
+                .and_then(|file| file.take(mark.len() as u64).read_to_end(&mut start))
+                .map_err(|error| FilesError::io(path, "read the file that is there", error))?;
+            if !start.is_empty() && start != mark.as_bytes() {
+                let cause = "is there already and is no report of this kind; it stays as it is";
+                return Err(FilesError::new(path, cause, "give another name, or remove the file"));
+            }
+        } else if !found.is_dir() {
+            return Err(FilesError::new(
+                path,
+                "is no regular file",
+                "give the name of a file, or - for stdout",
+            ));
+        }
+    }
+    place(path, text.as_bytes(), true)
+}
+
 /// Reads a run back. Refuses results of a newer schema; columns it does not know are ignored.
 pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
     let manifest = read_manifest(&dir.join(MANIFEST))?;

@@ -16,6 +16,7 @@ fn help_of_every_verb() {
     assert_snapshot!("help_replay_short", help(&["replay", "-h"]));
     assert_snapshot!("help_audit", help(&["audit", "--help"]));
     assert_snapshot!("help_inspect", help(&["inspect", "--help"]));
+    assert_snapshot!("help_report", help(&["report", "--help"]));
     assert_snapshot!("help_show", help(&["show", "--help"]));
     assert_snapshot!("help_overflow", help(&["overflow", "--help"]));
     assert_snapshot!("help_profiles", help(&["profiles", "--help"]));

@@ -26,6 +26,7 @@ mod reach;
 mod readme;
 mod repeated;
 mod replay;
+mod report;
 mod steps;
 mod support;
 mod validity;

@@ -1,0 +1,42 @@
+//! What can be typed for `report`.
+
+use clap::{ArgAction, Args};
+use std::path::PathBuf;
+
+pub(super) const ABOUT: &str = "\
+Make a report of finished runs: one HTML file, Markdown or CSV
+
+Examples:
+  compactor replay logs --out results --log-facts
+  compactor report results --html report.html
+  compactor report old new --html both.html --markdown both.md
+  compactor report results --html shared.html --redact
+
+Reads what `replay --out DIR` and `audit --out DIR` wrote. The HTML file stands alone: it loads nothing and can be sent. Several runs \
+stand side by side under the names of their directories; they must agree in scorer and tokenizer. Without an output Markdown goes to \
+stdout. A report is replaced, any other file is not.";
+
+/// Arguments of `report`.
+#[derive(Debug, Args)]
+#[command(arg_required_else_help = true)]
+pub struct ReportArgs {
+    /// Directories that `replay --out` or `audit --out` wrote
+    #[arg(required = true, value_name = "RUN")]
+    pub runs: Vec<PathBuf>,
+
+    /// Write one HTML file that stands alone; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+
+    /// Write Markdown; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<PathBuf>,
+
+    /// Write CSV, a row per figure; `-` is stdout
+    #[arg(long, value_name = "FILE")]
+    pub csv: Option<PathBuf>,
+
+    /// Put placeholders in the place of texts, paths, sessions and names, so that the report can be shared
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub redact: bool,
+}

@@ -1,0 +1,87 @@
+//! `compactor report`: result directories in, documents out.
+
+use super::args::ReportArgs;
+use super::exit::{Exit, Failure};
+use super::ui::Ui;
+use crate::report::redact::Redactor;
+use crate::report::runs::{Run, Verdict, View, labels, unlike};
+use crate::report::{html, markdown, sheet};
+use crate::results::files::{FilesError, place_document, read_run};
+use std::path::Path;
+
+/// Runs the verb.
+pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let outputs = outputs(args)?;
+    let mut runs = Vec::new();
+    for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
+        runs.push(Run::new(label, read_run(path).map_err(|error| unusable(&error))?));
+    }
+    if let Some(why) = unlike(&runs) {
+        return Err(Failure::new(
+            why,
+            "make the runs again with one version of compactor and one --tokenizer",
+        ));
+    }
+    let mut verdict: Option<Verdict> = None;
+    if args.redact {
+        Redactor::redact(&mut runs, verdict.as_mut());
+    }
+    let view = View::new(&runs);
+    for (kind, path) in outputs {
+        let (text, mark) = match kind {
+            Kind::Html => (html::render(&view, verdict.as_ref(), args.redact), html::MARK),
+            Kind::Markdown => (markdown::render(&view, verdict.as_ref()), markdown::MARK),
+            Kind::Csv => {
+                let text = sheet::render(&view)
+                    .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+                (text, sheet::MARK)
+            }
+        };
+        match path {
+            None => ui.product(&text)?,
+            Some(path) => {
+                place_document(path, &text, mark).map_err(|error| unusable(&error))?;
+                ui.say(&format!("written: {}", path.display()));
+            }
+        }
+    }
+    if view.exercised() == 0 {
+        let cause = "nothing was measured: no session of these runs was compacted";
+        return Err(Failure::new(cause, "the report says so; run longer logs, or smaller windows"));
+    }
+    Ok(Exit::Done)
+}
+
+fn unusable(error: &FilesError) -> Failure {
+    Failure::new(error.to_string(), error.hint.clone())
+}
+
+/// What a document is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Html,
+    Markdown,
+    Csv,
+}
+
+/// The documents that are asked for, each with its file; none is stdout.
+fn outputs(args: &ReportArgs) -> Result<Vec<(Kind, Option<&Path>)>, Failure> {
+    let asked = [(Kind::Html, &args.html), (Kind::Markdown, &args.markdown), (Kind::Csv, &args.csv)];
+    let mut outputs: Vec<(Kind, Option<&Path>)> = Vec::new();
+    for (kind, path) in asked {
+        let Some(path) = path else { continue };
+        let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
+        if outputs.iter().any(|(_, other)| *other == path) {
+            let name = path.map_or_else(|| "stdout".to_owned(), |path| path.display().to_string());
+            return Err(Failure::new(
+                format!("two documents cannot both go to {name}"),
+                "give each a file of its own",
+            ));
+        }
+        outputs.push((kind, path));
+    }
+    if outputs.is_empty() {
+        outputs.push((Kind::Markdown, None));
+    }
+    Ok(outputs)
+}
