@@ -5,8 +5,9 @@
 
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
 use crate::aggregate::scores::{AMOUNTS, Contender, State, scores};
+use crate::aggregate::window_label;
 use crate::gate::{Fingerprint, Side, Verdict};
-use crate::results::{LossRow, RunOutput};
+use crate::results::{FactRow, LossRow, RunOutput, SessionRow};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,8 @@ pub enum Direction {
     Worse,
     /// Some are better, others worse.
     Mixed,
+    /// No session has a value in both runs.
+    NotMeasured,
 }
 
 impl Direction {
@@ -36,6 +39,7 @@ impl Direction {
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Mixed => "better in some, worse in others",
+            Self::NotMeasured => "not measured in both",
         }
     }
 }
@@ -134,7 +138,16 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
     unmatched.extend(only(&theirs, &ours, "now"));
     let mut sessions = changes.sessions;
     sessions.retain(|change| common.contains(&change.session));
-    let (new_losses, all_losses) = new_losses(before, &after, &common);
+    let (mut new_losses, all_losses) = new_losses(before, &after, &common);
+    if !all_losses {
+        // The worst of two runs are ranked against each other: only what a session lost is new.
+        let fell = |loss: &LossRow| {
+            sessions.iter().any(|change| {
+                change.difference < 0.0 && change.session == loss.session && change.strategy == loss.strategy
+            })
+        };
+        new_losses.retain(fell);
+    }
     Comparison {
         identical: left_out == 0 && first.scores == second.scores && sessions.is_empty(),
         before: old,
@@ -234,7 +247,9 @@ fn findings(rows: &[ChangeRow]) -> Vec<Finding> {
             };
             let (better, worse) = (of_sign(true), of_sign(false));
             let moved = rows.iter().any(|row| row.better + row.worse > 0);
+            let measured = rows.iter().any(|row| row.n > 0);
             let direction = match (better.is_empty(), worse.is_empty(), moved) {
+                _ if !measured => Direction::NotMeasured,
                 (true, true, false) => Direction::Identical,
                 (true, true, true) => Direction::NoMeasurableDifference,
                 (false, true, _) => Direction::Better,
@@ -275,18 +290,37 @@ fn new_losses(before: &RunOutput, after: &RunOutput, common: &BTreeSet<String>) 
     (losses, all)
 }
 
+/// The window of each plan as it was asked for: one that was searched for differs between runs.
+type Labels<'a> = BTreeMap<(&'a str, &'a str, &'a str, u64), String>;
+
+fn labels(run: &RunOutput) -> Labels<'_> {
+    let plan = |row: &'_ SessionRow| (row.window, window_label(row));
+    let keys =
+        run.sessions.iter().map(|row| (row.session.as_str(), row.profile.as_str(), row.strategy.as_str()));
+    let plans = run.sessions.iter().map(plan);
+    keys.zip(plans)
+        .map(|((session, profile, strategy), (window, label))| ((session, profile, strategy, window), label))
+        .collect()
+}
+
+/// One fact under one contender.
+fn key<'a>(row: &'a FactRow, labels: &Labels<'_>) -> (&'a str, &'a str, &'a str, String, u64) {
+    let plan = (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
+    let window = labels.get(&plan).cloned().unwrap_or_else(|| row.window.to_string());
+    (plan.0, plan.1, plan.2, window, row.fact)
+}
+
 /// From the fates of all facts. A fact is one thing under one contender, however often it is lost.
 fn fates(before: &RunOutput, after: &RunOutput) -> Vec<LossRow> {
-    fn key(row: &crate::results::FactRow) -> (&str, &str, &str, u64, u64) {
-        (&row.session, &row.profile, &row.strategy, row.window, row.fact)
-    }
-    let lost: BTreeSet<_> = before.facts.iter().filter(|row| row.first_loss).map(key).collect();
+    let (ours, theirs) = (labels(before), labels(after));
+    let lost: BTreeSet<_> =
+        before.facts.iter().filter(|row| row.first_loss).map(|row| key(row, &ours)).collect();
     let sources: BTreeMap<&str, &str> =
         after.sessions.iter().map(|row| (row.session.as_str(), row.source.as_str())).collect();
     let mut new: Vec<(bool, LossRow)> = Vec::new();
     let mut seen = BTreeSet::new();
-    for row in after.facts.iter().filter(|row| row.first_loss && !lost.contains(&key(row))) {
-        if !seen.insert(key(row)) {
+    for row in after.facts.iter().filter(|row| row.first_loss && !lost.contains(&key(row, &theirs))) {
+        if !seen.insert(key(row, &theirs)) {
             continue;
         }
         let damage = match &*row.tier {
@@ -364,7 +398,6 @@ fn states_changed(before: &Side, after: &Side) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::FactRow;
     use crate::results::files::sample;
 
     #[test]

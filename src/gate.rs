@@ -11,6 +11,7 @@ mod question;
 pub mod self_test;
 
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
+use crate::report::text::count;
 use crate::results::Manifest;
 use crate::stats::holm;
 use policy::Policy;
@@ -166,6 +167,7 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
     if contenders.is_empty() {
         checks.push(open("", "sessions", "at least 1", Verdict::NotExercised, "the run measured no session"));
     }
+    checks.extend(baseline.map(|baseline| same_sessions(run, baseline)));
     for contender in &contenders {
         checks.push(invariants(run, contender, policy));
         checks.extend(baseline.and_then(|baseline| still_compacted(run, baseline, contender)));
@@ -178,6 +180,9 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
     }
     let mut tests = Vec::new();
     for rule in &policy.rules {
+        for text in rule.unknown_names(&contenders) {
+            checks.push(open("", &rule.metric, "measured", Verdict::NotExercised, &text));
+        }
         let about: Vec<&&Contender> =
             contenders.iter().filter(|contender| rule.is_about(contender)).collect();
         if about.is_empty() {
@@ -256,26 +261,29 @@ fn unscored(run: &Side, policy: &Policy) -> Check {
 
 fn invariants(run: &Side, contender: &Contender, policy: &Policy) -> Check {
     let mut broken = Vec::new();
-    let (mut sum, mut excess) = (0, 0);
+    let (mut sum, mut excess) = (0u64, 0u64);
     for (at, (kind, _)) in AMOUNTS.iter().enumerate().take(INVARIANTS) {
-        let count: u64 = run.of(contender).filter_map(|score| score.amounts.get(at)).sum();
+        let found: u64 = run.of(contender).filter_map(|score| score.amounts.get(at)).sum();
         let allowed = policy.invariants.get(*kind).or(policy.invariants.get("all")).copied().unwrap_or(0);
-        sum += count;
-        if allowed < count {
-            excess += count - allowed;
+        sum += found;
+        if allowed < found {
+            excess += found - allowed;
             let sessions =
                 run.of(contender).filter(|score| score.amounts.get(at).is_some_and(|count| *count > 0));
             let first = sessions.map(|score| score.session.as_str()).next().unwrap_or_default();
-            broken.push(format!("{kind} {count} times, {allowed} allowed (first in session {first})"));
+            broken.push(format!("{kind} {found} times, {allowed} allowed (first in session {first})"));
         }
     }
-    let measured = run.of(contender).any(|score| score.state == State::Scored);
-    let (verdict, text) = match (broken.is_empty(), measured) {
-        (false, _) => (Verdict::Fail, format!("broken: {}", broken.join("; "))),
-        (true, true) => (Verdict::Pass, format!("{sum} hard invariants broken")),
-        (true, false) => (Verdict::NotExercised, "no session was compacted".to_owned()),
-    };
     let scored = run.of(contender).filter(|score| score.state == State::Scored).count() as u64;
+    let (verdict, text) = match (broken.is_empty(), scored) {
+        (false, _) => (Verdict::Fail, format!("broken: {}", broken.join("; "))),
+        (true, 0) => (Verdict::NotExercised, "no session was compacted".to_owned()),
+        (true, scored) if scored < policy.min_sessions => {
+            let text = format!("{}, {} are needed", count(scored, "session"), policy.min_sessions);
+            (Verdict::Inconclusive, format!("{sum} broken in {text}"))
+        }
+        (true, _) => (Verdict::Pass, format!("{sum} hard invariants broken")),
+    };
     Check {
         now: Some(sum as f64),
         sessions: scored,
@@ -283,6 +291,39 @@ fn invariants(run: &Side, contender: &Contender, policy: &Policy) -> Check {
         excess: if excess > 0 { 1.0 + excess as f64 } else { 0.0 },
         ..open(&name(contender), "invariants", "unbroken", verdict, &text)
     }
+}
+
+/// Equal logs have equal sessions: one that is missing may be the one that became worse.
+fn same_sessions(run: &Side, baseline: &Side) -> Check {
+    let rows = |side: &Side| -> BTreeSet<(Contender, String)> {
+        side.scores.iter().map(|score| (score.contender.clone(), score.session.clone())).collect()
+    };
+    let (now, before) = (rows(run), rows(baseline));
+    let shared: BTreeSet<&Contender> = now.iter().map(|(contender, _)| contender).collect();
+    let shared: BTreeSet<&Contender> = before
+        .iter()
+        .map(|(contender, _)| contender)
+        .filter(|contender| shared.contains(contender))
+        .collect();
+    let only =
+        |ours: &BTreeSet<(Contender, String)>, theirs: &BTreeSet<(Contender, String)>| -> BTreeSet<String> {
+            let missing = ours.difference(theirs).filter(|(contender, _)| shared.contains(contender));
+            missing.map(|(_, session)| session.clone()).collect()
+        };
+    let (gone, new) = (only(&before, &now), only(&now, &before));
+    let said = |sessions: &BTreeSet<String>, what: &str| {
+        let first = sessions.first()?;
+        Some(format!("{} {what} (first {first})", count(sessions.len() as u64, "session")))
+    };
+    let parts: Vec<String> =
+        [said(&gone, "of the baseline not in the run"), said(&new, "of the run not in the baseline")]
+            .into_iter()
+            .flatten()
+            .collect();
+    let verdict = if parts.is_empty() { Verdict::Pass } else { Verdict::Inconclusive };
+    let text = if parts.is_empty() { "the same in both".to_owned() } else { parts.join("; ") };
+    let sessions = before.iter().map(|(_, session)| session).collect::<BTreeSet<_>>().len() as u64;
+    Check { sessions, ..open("", "sessions", "those of the baseline", verdict, &text) }
 }
 
 /// A contender that compacts less often loses less: that is no gain.
@@ -301,7 +342,7 @@ fn still_compacted(run: &Side, baseline: &Side, contender: &Contender) -> Option
         was.iter().copied().filter(|session| states.get(session) == Some(&State::NotExercised)).collect();
     let verdict = if gone.is_empty() { Verdict::Pass } else { Verdict::Fail };
     let text = match gone.first() {
-        None => format!("{} sessions are compacted as before", was.len()),
+        None => format!("{} compacted as before", count(was.len() as u64, "session")),
         Some(first) => {
             format!("{} of {} sessions are no longer compacted (first {first})", gone.len(), was.len())
         }

@@ -12,6 +12,7 @@ pub mod compacted;
 pub mod files;
 pub mod inspected;
 pub mod shown;
+pub mod sound;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
 pub const SCHEMA_VERSION: u32 = 6;

@@ -26,7 +26,7 @@ impl Share {
     /// Both counts added.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
-        Self { kept: self.kept + other.kept, total: self.total + other.total }
+        Self { kept: self.kept.saturating_add(other.kept), total: self.total.saturating_add(other.total) }
     }
 }
 
@@ -171,7 +171,7 @@ pub fn scores(output: &RunOutput) -> Vec<Score> {
                 continue;
             };
             for (amount, (_, of)) in score.amounts.iter_mut().zip(AMOUNTS) {
-                *amount += of(cycle);
+                *amount = amount.saturating_add(of(cycle));
             }
             if *counts && !cycle.opaque {
                 for (share, (_, of)) in score.shares.iter_mut().zip(OF_CYCLE) {

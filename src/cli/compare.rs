@@ -7,7 +7,7 @@ use crate::compare::compare;
 use crate::gate::compared::mismatches;
 use crate::report::{Look, compare as report};
 use crate::results::RunOutput;
-use crate::results::files::{FilesError, read_run};
+use crate::results::files::{FilesError, read_sound};
 use std::path::Path;
 
 /// Runs the verb.
@@ -31,7 +31,7 @@ pub fn run(args: &CompareArgs, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 fn read(dir: &Path) -> Result<RunOutput, Failure> {
-    read_run(dir).map_err(Failure::from)
+    read_sound(dir).map_err(Failure::from)
 }
 
 /// Refuses what cannot be compared; `hint` says how to make it so.

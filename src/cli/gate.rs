@@ -10,13 +10,24 @@ use crate::gate::policy::Policy;
 use crate::gate::self_test::{holds, trials};
 use crate::gate::{Outcome, Side, Verdict, judge};
 use crate::report::{Look, gate as report};
-use crate::results::files::{append, read_run, read_text, renew};
+use crate::results::files::{append, read_sound, read_text, renew};
 use crate::results::{Manifest, baseline};
 use std::path::Path;
 
-/// Runs the verb.
+/// Where a GitHub workflow wants the summary of a step.
+const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
+
+/// Runs the verb. A build that reads files gets one also where nothing could be judged.
 pub fn run(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let run = read_run(&args.run)?;
+    let result = judged(args, ui);
+    if let (Err(failure), false, false) = (&result, args.accept, args.self_test) {
+        files(args, &report::refused_junit(&failure.cause), &report::refused_markdown(&failure.cause), ui);
+    }
+    result
+}
+
+fn judged(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let run = read_sound(&args.run)?;
     let mut side = Side { scores: scores(&run), manifest: run.manifest };
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
     let policy = policy(args)?;
@@ -47,8 +58,9 @@ pub fn run(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
         return Ok(if holds(&trials) { Exit::Done } else { Exit::Red });
     }
     let outcome = Outcome { left_out, ..judge(&side, before.as_ref(), &policy) };
-    write(args, &outcome, &side.manifest, look, ui)?;
-    Ok(exit(&outcome, ui))
+    let written = write(args, &outcome, &side.manifest, look, ui)?;
+    let exit = exit(&outcome, ui);
+    Ok(if exit == Exit::Done && !written { Exit::Failed } else { exit })
 }
 
 fn policy(args: &GateArgs) -> Result<Policy, Failure> {
@@ -60,8 +72,17 @@ fn policy(args: &GateArgs) -> Result<Policy, Failure> {
         return Ok(Policy::standard());
     };
     let text = read_text(path)?;
+    let with_headlines = |policy: Policy| {
+        if policy.rules.is_empty() && args.baseline.is_some() {
+            Policy { rules: Policy::standard().rules, ..policy }
+        } else {
+            policy
+        }
+    };
     let hint = "`compactor gate --help` shows a policy, `compactor columns gate` the metrics";
-    Policy::parse(&text).map_err(|cause| Failure::new(format!("{}: {cause}", path.display()), hint))
+    Policy::parse(&text)
+        .map(with_headlines)
+        .map_err(|cause| Failure::new(format!("{}: {cause}", path.display()), hint))
 }
 
 fn read_baseline(dir: &Path, run: &Path) -> Result<Side, Failure> {
@@ -93,34 +114,30 @@ fn accept(dir: &Path, side: &Side, max_unscored: u64, look: Look<'_>, ui: &Ui) -
             "mend or remove them, or allow them with max_unscored in --policy FILE",
         ));
     }
+    // One of another version, or damaged, is replaced; what is no baseline is not.
     let before = dir.join(baseline::ROWS).exists().then(|| baseline::read(dir)).transpose();
-    let before = match before {
-        Ok(before) => before,
-        Err(error) => {
-            ui.complain(&format!("{error}: replaced"));
-            None
-        }
+    let (before, ill) = match before {
+        Ok(before) => (before, None),
+        Err(error) => (None, Some(error)),
     };
     baseline::write(dir, &side.manifest, &side.scores)?;
+    if let Some(error) = ill {
+        ui.complain(&format!("{error}: replaced"));
+    }
     let before = before.as_ref().map(|(_, scores)| scores.as_slice());
     ui.product(&report::accepted(before, &side.scores, look))?;
     Ok(Exit::Done)
 }
 
+/// Shows the verdict, then writes the files that were asked for; false when one of them could not be written.
 fn write(
     args: &GateArgs,
     outcome: &Outcome,
     manifest: &Manifest,
     look: Look<'_>,
     ui: &Ui,
-) -> Result<(), Failure> {
+) -> Result<bool, Failure> {
     let cannot = |error: std::io::Error| Failure::new(format!("cannot write the verdict: {error}"), "");
-    if let Some(path) = &args.junit {
-        renew(path, report::junit(outcome).map_err(cannot)?.as_bytes(), "<?xml")?;
-    }
-    if let Some(path) = &args.step_summary {
-        append(path, report::markdown(outcome).as_bytes())?;
-    }
     let text = match args.format {
         GateOutput::Text => report::text(outcome, look),
         GateOutput::Json => report::json(outcome).map_err(cannot)?,
@@ -128,7 +145,21 @@ fn write(
         GateOutput::Github => report::annotations(outcome, &manifest.worst_losses),
         GateOutput::Markdown => report::markdown(outcome),
     };
-    ui.product(&text)
+    ui.product(&text)?;
+    Ok(files(args, &report::junit(outcome).map_err(cannot)?, &report::markdown(outcome), ui))
+}
+
+fn files(args: &GateArgs, junit: &str, markdown: &str, ui: &Ui) -> bool {
+    let junit = args.junit.as_deref().map(|path| renew(path, junit.as_bytes(), "<?xml"));
+    let summary = args.step_summary.clone().or_else(|| Ui::file_of(STEP_SUMMARY));
+    let summary = summary.as_deref().map(|path| append(path, markdown.as_bytes()));
+    let mut all = true;
+    for error in [junit, summary].into_iter().flatten().filter_map(Result::err) {
+        ui.complain(&format!("error: {error}"));
+        ui.complain(&format!("hint: {}", error.hint));
+        all = false;
+    }
+    all
 }
 
 /// 0 when all holds, 1 when something does not, 3 when only too many inputs were unreadable, else 2.

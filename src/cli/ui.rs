@@ -5,6 +5,7 @@ use super::exit::Failure;
 use crate::report::text::sanitize;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
 
 /// Narrowest and widest table; off a terminal the widest.
 const WIDTH: (usize, usize) = (80, 140);
@@ -36,6 +37,12 @@ impl Ui {
         let size = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
         let width = columns.or(size.filter(|_| terminal)).unwrap_or(PLAIN_WIDTH).clamp(WIDTH.0, WIDTH.1);
         Self { quiet, color, width }
+    }
+
+    /// The file that the environment names under this variable.
+    #[expect(clippy::disallowed_methods, reason = "the command line reads the environment")]
+    pub fn file_of(variable: &str) -> Option<PathBuf> {
+        std::env::var_os(variable).filter(|path| !path.is_empty()).map(PathBuf::from)
     }
 
     /// Columns of a table.

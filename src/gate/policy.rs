@@ -110,6 +110,14 @@ impl Names {
         }
     }
 
+    fn list(&self) -> &[String] {
+        match self {
+            Self::Any => &[],
+            Self::One(name) => std::slice::from_ref(name),
+            Self::Several(names) => names,
+        }
+    }
+
     fn text(&self) -> Option<String> {
         match self {
             Self::Any => None,
@@ -166,6 +174,35 @@ impl Rule {
         self.profile.holds(&contender.profile)
             && self.strategy.holds(&contender.strategy)
             && self.window.holds(&contender.window)
+    }
+
+    /// What is wrong with names that no contender of the run has.
+    pub fn unknown_names(&self, contenders: &[&Contender]) -> Vec<String> {
+        let mut wrong = Vec::new();
+        let kinds: [(&str, &Names, fn(&Contender) -> &str); 3] = [
+            ("profile", &self.profile, |it| &it.profile),
+            ("strategy", &self.strategy, |it| &it.strategy),
+            ("window", &self.window, |it| &it.window),
+        ];
+        for (kind, names, of) in kinds {
+            let known: Vec<&str> = contenders.iter().map(|contender| of(contender)).collect();
+            for name in names.list().iter().filter(|name| !known.contains(&name.as_str())) {
+                wrong.push(format!("the run has no {kind} `{name}`{}", meant(name, known.iter().copied())));
+            }
+        }
+        wrong
+    }
+
+    /// The rule, once for each of its limits.
+    pub fn single_limits(&self) -> Vec<Self> {
+        let none = Self { min: None, max_drop: None, max: None, max_rise: None, ..self.clone() };
+        let each = [
+            self.min.map(|min| Self { min: Some(min), ..none.clone() }),
+            self.max_drop.map(|drop| Self { max_drop: Some(drop), ..none.clone() }),
+            self.max.map(|max| Self { max: Some(max), ..none.clone() }),
+            self.max_rise.map(|rise| Self { max_rise: Some(rise), ..none.clone() }),
+        ];
+        each.into_iter().flatten().collect()
     }
 
     /// The contenders it names, for a message.
@@ -237,6 +274,9 @@ fn one_in_twenty() -> f64 {
     0.05
 }
 
+/// No amount is larger than this.
+const MOST: u64 = 1 << 40;
+
 /// Shares that the gate holds where no policy is given: none of them may drop.
 const HEADLINES: [&str; 7] = [
     "files_modified",
@@ -281,6 +321,15 @@ impl Policy {
         if !(self.false_alarms > 0.0 && self.false_alarms < 1.0) {
             return Err("false_alarms: give a chance above 0 and below 1".to_owned());
         }
+        let most = |limit: u64| limit <= MOST;
+        if !self
+            .invariants
+            .values()
+            .chain(self.rules.iter().flat_map(|rule| &rule.max))
+            .all(|limit| most(*limit))
+        {
+            return Err(format!("a limit above {MOST} holds nothing: give a smaller one"));
+        }
         let kinds = || AMOUNTS.iter().take(INVARIANTS).map(|(name, _)| *name).chain(["all"]);
         if let Some(wrong) = self.invariants.keys().find(|name| !kinds().any(|known| known == *name)) {
             return Err(format!("invariants: unknown kind `{wrong}`{}", meant(wrong, kinds())));
@@ -303,9 +352,12 @@ impl Policy {
 
 /// What a wrong name may have meant.
 fn meant<'a>(wrong: &str, known: impl Iterator<Item = &'a str> + Clone) -> String {
-    match nearest(wrong, known.clone()) {
+    let mut all: Vec<&str> = known.clone().collect();
+    all.dedup();
+    match nearest(&wrong.to_lowercase(), known) {
         Some(name) => format!("; did you mean `{name}`?"),
-        None => format!("; there are {}", known.collect::<Vec<_>>().join(", ")),
+        None if all.len() <= 12 => format!("; there are {}", all.join(", ")),
+        None => "; `compactor columns gate` lists them".to_owned(),
     }
 }
 

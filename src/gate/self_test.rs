@@ -65,6 +65,11 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
         }),
     ];
     let contenders: Vec<Contender> = run.contenders().into_iter().cloned().collect();
+    if contenders.is_empty() {
+        let text = "the run measured no session: there is nothing to damage".to_owned();
+        let (damage, expected) = ("anything".to_owned(), Verdict::Fail.name().to_owned());
+        trials.push(Trial { damage, expected, verdict: Verdict::NotExercised, result: Noticed::No, text });
+    }
     if let Some(first) = contenders.first() {
         let kind = AMOUNTS.iter().position(|(kind, _)| *kind == "orphan_results").unwrap_or(0);
         let allowed = policy.invariants.values().copied().max().unwrap_or(0);
@@ -78,15 +83,26 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
             |side| {
                 let score = side.scores.iter_mut().find(|score| score.contender == *first);
                 if let Some(amount) = score.and_then(|score| score.amounts.get_mut(kind)) {
-                    *amount += allowed + 1;
+                    *amount = amount.saturating_add(allowed).saturating_add(1);
                 }
             },
         ));
     }
-    for rule in &policy.rules {
+    for rule in policy.rules.iter().flat_map(Rule::single_limits) {
+        let rule = &rule;
+        for text in rule.unknown_names(&contenders.iter().collect::<Vec<_>>()) {
+            trials.push(Trial {
+                damage: format!("{}: nothing to damage", rule.metric),
+                expected: Verdict::Fail.name().to_owned(),
+                verdict: Verdict::NotExercised,
+                result: Noticed::No,
+                text,
+            });
+        }
+        let alone = Policy { rules: vec![rule.clone()], ..policy.clone() };
         let about = contenders.iter().filter(|contender| rule.is_about(contender));
         let mut own: Vec<Trial> =
-            about.map(|contender| of_rule(rule, contender, run, baseline, policy)).collect();
+            about.map(|contender| of_rule(rule, contender, run, baseline, &alone)).collect();
         // Of one that can turn red nowhere there is nothing to be said but that.
         if own.iter().all(|trial| trial.result == Noticed::NothingToLose) {
             for trial in &mut own {

@@ -1,6 +1,6 @@
 //! Two runs compared: a table for people, rows as CSV, one document as JSON, Markdown for a pull request.
 
-use super::gate::cell;
+use super::gate::{cell, no_commands};
 use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
 use super::text::{count, sanitize, thousands};
 use super::{Format, Look, json_document};
@@ -97,10 +97,10 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
         let style = match finding.direction {
             Direction::Worse | Direction::Mixed => BAD,
             Direction::Better => GOOD,
-            Direction::Identical | Direction::NoMeasurableDifference => BOLD,
+            Direction::Identical | Direction::NoMeasurableDifference | Direction::NotMeasured => BOLD,
         };
         page.styled(style, &sanitize(&sentence(finding)));
-        if finding.direction == Direction::Identical {
+        if matches!(finding.direction, Direction::Identical | Direction::NotMeasured) {
             continue;
         }
         let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
@@ -116,7 +116,7 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
     page.gap();
     page.line(&format!("before  scores {}  settings {}", compared.before.scores, compared.before.settings));
     page.line(&format!("now     scores {}  settings {}", compared.after.scores, compared.after.settings));
-    page.text
+    no_commands(&page.text)
 }
 
 /// How many contenders came out how.
@@ -130,6 +130,7 @@ fn headline(compared: &Comparison) -> String {
         Direction::Better,
         Direction::NoMeasurableDifference,
         Direction::Identical,
+        Direction::NotMeasured,
     ];
     let of = |direction| compared.findings.iter().filter(|finding| finding.direction == direction).count();
     let parts = all.into_iter().filter(|direction| of(*direction) > 0);
@@ -213,7 +214,11 @@ pub fn markdown(compared: &Comparison) -> String {
     for line in notes(compared).iter().chain(&compared.findings.iter().map(sentence).collect::<Vec<_>>()) {
         text.push_str(&format!("- {}\n", cell(line)));
     }
-    for finding in compared.findings.iter().filter(|finding| finding.direction != Direction::Identical) {
+    for finding in compared
+        .findings
+        .iter()
+        .filter(|finding| !matches!(finding.direction, Direction::Identical | Direction::NotMeasured))
+    {
         text.push_str(&format!(
             "\n### {}\n\n| {} |\n|{}\n",
             cell(&whom(finding)),

@@ -62,7 +62,7 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
         let mark = paint(style(check.verdict), check.verdict.name(), page.color);
         page.prose(&format!("{mark}: {}", sanitize(&sentence(check))));
         for worse in &check.worse {
-            page.line(&sanitize(&format!("    {}: {} -> {}", worse.session, worse.before, worse.now)));
+            page.line(&sanitize(&format!("    - {}: {} -> {}", worse.session, worse.before, worse.now)));
         }
     }
     let held: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict == Verdict::Pass).collect();
@@ -82,7 +82,7 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
         Some(baseline) => page.line(&paint(DIM, &fingerprint("baseline", baseline), page.color)),
         None => page.line(&paint(DIM, "baseline  none", page.color)),
     }
-    page.text
+    no_commands(&page.text)
 }
 
 fn fingerprint(what: &str, print: &Fingerprint) -> String {
@@ -136,6 +136,24 @@ pub fn junit(outcome: &Outcome) -> io::Result<String> {
     Ok(text)
 }
 
+/// JUnit XML where nothing could be judged.
+pub fn refused_junit(cause: &str) -> String {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(sanitize(cause));
+    let mut case = TestCase::new("judged", status);
+    case.set_classname("run");
+    let mut suite = TestSuite::new("compactor gate");
+    suite.add_test_case(case);
+    let mut report = Report::new("compactor gate");
+    report.add_test_suite(suite);
+    report.to_string().unwrap_or_default()
+}
+
+/// Markdown where nothing could be judged.
+pub fn refused_markdown(cause: &str) -> String {
+    format!("## gate: not judged\n\n{}\n", cell(cause))
+}
+
 /// As commands that a GitHub workflow turns into annotations: what does not hold, the worst first, 10 at most. Where the run names
 /// a loss in a session that became worse, its line of the log is the place.
 pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
@@ -146,8 +164,14 @@ pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
         let level = if check.verdict == Verdict::Fail { "error" } else { "warning" };
         let mut properties = format!("title={}", property(&format!("compactor gate: {}", check.metric)));
         let mut message = sentence(check);
-        let loss =
-            check.worse.iter().find_map(|worse| losses.iter().find(|loss| loss.session == worse.session));
+        let is_of = |loss: &&LossRow| {
+            let whom = format!("{}/{}/", loss.profile, loss.strategy);
+            check.contender.starts_with(&whom) && is_about(&check.metric, &loss.class)
+        };
+        let loss = check
+            .worse
+            .iter()
+            .find_map(|worse| losses.iter().filter(is_of).find(|loss| loss.session == worse.session));
         if let Some(loss) = loss {
             properties.push_str(&format!(",file={},line={}", property(&loss.source), loss.line));
             message.push_str(&format!("\nlost for instance: {} {}", loss.class, loss.value));
@@ -167,6 +191,32 @@ pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
         text.push_str(&format!("::notice title=compactor gate::{}\n", data(&headline(outcome))));
     }
     text
+}
+
+/// Does a loss of this class lower the metric?
+fn is_about(metric: &str, class: &str) -> bool {
+    let structural = class.starts_with("file.") || ["command", "check", "todo"].contains(&class);
+    match metric {
+        "files_read" => class == "file.read",
+        "files_modified" => ["file.modified", "file.created", "file.renamed"].contains(&class),
+        "structural_survival" => structural,
+        "lexical_survival" => !structural,
+        metric => metric.strip_prefix("survival.").is_none_or(|own| own == class),
+    }
+}
+
+/// Text of which no line is a command to the machine that runs a build: names out of logs are in it.
+pub(super) fn no_commands(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for line in text.lines() {
+        let inner = line.trim_start();
+        if inner.starts_with("::") || inner.starts_with("##[") {
+            safe.push_str("| ");
+        }
+        safe.push_str(line);
+        safe.push('\n');
+    }
+    safe
 }
 
 /// Text of a workflow command.

@@ -3,10 +3,11 @@
 //! `baseline.csv` has a line per contender and session, sorted; a share is written `12 of 13`, and what is 0 or was never at risk is
 //! left empty. `baseline.json` says what was run on what. A change of one figure of one session changes one cell of one line.
 
-use super::files::{FilesError, make_directory, place, read_run, text_cell};
+use super::files::{FilesError, begins_like, make_directory, place, read_sound, text_cell};
+use super::sound::MOST;
 use super::{Manifest, SCHEMA_VERSION};
 use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, scores, shares};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// What was run on what.
@@ -28,7 +29,7 @@ pub fn read(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
     if !dir.join(super::files::MANIFEST).exists() && (head.exists() || dir.join(ROWS).exists()) {
         return read_baseline(dir);
     }
-    let run = read_run(dir)?;
+    let run = read_sound(dir)?;
     let scores = scores(&run);
     Ok((run.manifest, scores))
 }
@@ -52,15 +53,21 @@ fn read_baseline(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
     if let Some(missing) = columns.iter().find(|name| !header.iter().any(|column| column == *name)) {
         return Err(bad(Some(1), format!("has no column `{missing}`")));
     }
-    let mut scores = Vec::new();
+    let mut scores: Vec<Score> = Vec::new();
+    let mut seen = BTreeSet::new();
     for record in reader.records() {
         let record =
             record.map_err(|error| bad(error.position().map(csv::Position::line), error.to_string()))?;
         let line = record.position().map(csv::Position::line);
         let cells: BTreeMap<&str, &str> =
             header.iter().zip(record.iter().map(super::files::restore)).collect();
-        scores.push(score(&cells).map_err(|cause| bad(line, cause))?);
+        let score = score(&cells).map_err(|cause| bad(line, cause))?;
+        if !seen.insert((score.contender.clone(), score.session.clone())) {
+            return Err(bad(line, format!("session {} stands here a second time", score.session)));
+        }
+        scores.push(score);
     }
+    scores.sort_by(|a, b| (&a.contender, &a.session).cmp(&(&b.contender, &b.session)));
     Ok((manifest, scores))
 }
 
@@ -74,15 +81,15 @@ fn score(cells: &BTreeMap<&str, &str>) -> Result<Score, String> {
         let counts = cell(name).split_once(" of ");
         let counts = counts.and_then(|(kept, total)| Some((kept.parse().ok()?, total.parse().ok()?)));
         let (kept, total): (u64, u64) = counts.ok_or_else(|| bad(name, "a share like `12 of 13`"))?;
-        if total < kept {
-            Err(bad(name, "a share: more are kept than there are"))
-        } else {
-            Ok(Share { kept, total })
+        match (total < kept, MOST < total) {
+            (true, _) => Err(bad(name, "a share: more are kept than there are")),
+            (false, true) => Err(bad(name, "a share of so many facts")),
+            (false, false) => Ok(Share { kept, total }),
         }
     };
     let amount = |name: &str| match cell(name) {
         "" => Ok(0),
-        text => text.parse().map_err(|_| bad(name, "a whole number")),
+        text => text.parse().ok().filter(|amount| *amount <= MOST).ok_or_else(|| bad(name, "a whole number")),
     };
     Ok(Score {
         contender: Contender {
@@ -97,8 +104,22 @@ fn score(cells: &BTreeMap<&str, &str>) -> Result<Score, String> {
     })
 }
 
-/// Writes a baseline to `dir`, replacing an earlier one; files of other names stay.
+/// Writes a baseline to `dir`, replacing an earlier one; files of other names or kinds stay, and so does a run.
 pub fn write(dir: &Path, manifest: &Manifest, scores: &[Score]) -> Result<(), FilesError> {
+    let hint = "give a directory of its own";
+    if dir.join(super::files::MANIFEST).exists() {
+        return Err(FilesError::new(
+            dir,
+            "holds the results of a run, which are read in place of a baseline",
+            hint,
+        ));
+    }
+    for (name, begins) in [(ROWS, "profile,strategy,window,session,state"), (HEAD, "{\n  \"schema_version\"")]
+    {
+        if !begins_like(&dir.join(name), begins) {
+            return Err(FilesError::new(&dir.join(name), "is no baseline of compactor", hint));
+        }
+    }
     make_directory(dir)?;
     // What readers noticed and the worst losses belong to the run; they would only make the file large.
     let head = Manifest { problems: Vec::new(), worst_losses: Vec::new(), ..manifest.clone() };

@@ -107,7 +107,8 @@ impl FilesError {
 
     fn io(path: &Path, doing: &str, error: io::Error) -> Self {
         let hint = "check that the path exists, that there is room and that you may write there";
-        Self { source: Some(error), ..Self::new(path, format!("cannot {doing}"), hint) }
+        let cause = format!("cannot {doing}: {error}");
+        Self { source: Some(error), ..Self::new(path, cause, hint) }
     }
 
     pub(super) fn at(self, line: Option<u64>) -> Self {
@@ -295,6 +296,18 @@ pub fn read_run(dir: &Path) -> Result<RunOutput, FilesError> {
     })
 }
 
+/// The same, of rows that belong together and hold nothing that no run can have ([`super::sound`]).
+pub fn read_sound(dir: &Path) -> Result<RunOutput, FilesError> {
+    let run = read_run(dir)?;
+    let rerun = "undo changes by hand, or write the results again with `compactor replay --out DIR`";
+    match super::sound::fault(&run) {
+        Some(cause) => {
+            Err(FilesError::new(dir, format!("the results do not belong together: {cause}"), rerun))
+        }
+        None => Ok(run),
+    }
+}
+
 /// Rows as CSV with a header, which is there even without rows.
 pub fn write_csv<T: Serialize + DeserializeOwned>(out: &mut dyn Write, rows: &[T]) -> io::Result<()> {
     let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
@@ -437,12 +450,17 @@ pub fn read_text(path: &Path) -> Result<String, FilesError> {
 
 /// Writes a file over one that is empty or begins like it; any other stays.
 pub fn renew(path: &Path, bytes: &[u8], begins: &str) -> Result<(), FilesError> {
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start));
-    if read.is_ok() && !start.is_empty() && start != begins.as_bytes() {
+    if !begins_like(path, begins) {
         return Err(FilesError::new(path, "is a file of another kind", "give another name"));
     }
     place(path, bytes, true)
+}
+
+/// Does a file begin like this? One that is not there or empty loses nothing.
+pub(super) fn begins_like(path: &Path, begins: &str) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start));
+    read.is_err() || start.is_empty() || start == begins.as_bytes()
 }
 
 /// Adds to the end of a file, which is made where there is none.

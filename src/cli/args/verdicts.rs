@@ -97,7 +97,7 @@ pub struct GateArgs {
     #[arg(value_name = "RUN")]
     pub run: PathBuf,
 
-    /// What is asked, as TOML; without it no headline may drop below the baseline
+    /// What is asked, as TOML; without it, and where it has no rule, no headline may drop below the baseline
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 
@@ -125,8 +125,8 @@ pub struct GateArgs {
     #[arg(long, value_name = "FILE")]
     pub junit: Option<PathBuf>,
 
-    /// Append a summary in Markdown to this file
-    #[arg(long, value_name = "FILE", env = "GITHUB_STEP_SUMMARY")]
+    /// Append a summary in Markdown to this file; in a GitHub workflow that of the step, unless another is named
+    #[arg(long, value_name = "FILE")]
     pub step_summary: Option<PathBuf>,
 }
 
