@@ -3,7 +3,7 @@
 use super::policy::{Average, Decimal, Noise, Policy, Rule};
 use super::{Check, Side, Verdict, Worse, name, open};
 use crate::aggregate::scores::{AMOUNTS, Contender, Share, State, shares};
-use crate::report::text::thousands;
+use crate::report::text::{count, thousands};
 use crate::stats::{MIN_SESSIONS, mean, paired};
 use std::collections::BTreeMap;
 
@@ -55,7 +55,10 @@ impl Question<'_> {
     /// Too few sessions to say anything, as a verdict.
     fn too_few(&self, n: u64, limit: &str) -> Option<Check> {
         let needed = self.min_sessions().max(if self.is_noisy() { MIN_SESSIONS as u64 } else { 1 });
-        let text = format!("{n} sessions have a value, {needed} are needed");
+        let text = format!(
+            "{}, {needed} are needed",
+            count(n, "session") + if n == 1 { " has a value" } else { " have a value" }
+        );
         let verdict = match n {
             0 => Verdict::NotExercised,
             n if n < needed => Verdict::Inconclusive,

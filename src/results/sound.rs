@@ -38,8 +38,12 @@ fn sessions(run: &RunOutput) -> Option<String> {
             *reached.entry(plan).or_default() += row.cycles_reached;
         }
     }
+    // Cycles in which nothing could leave, or not enough, and nothing did, are none that a session reached.
+    let reached_by = |row: &&CycleRow| {
+        row.error.is_empty() && (!(row.unfit || row.uncut) || row.tokens_after < row.tokens_before)
+    };
     let mut found: BTreeMap<Plan<'_>, u64> = BTreeMap::new();
-    for row in run.cycles.iter().filter(|row| row.error.is_empty()) {
+    for row in run.cycles.iter().filter(reached_by) {
         *found.entry(plan(&row.session, &row.profile, &row.strategy, row.window)).or_default() += 1;
     }
     reached.into_iter().find_map(|(plan, cycles)| {

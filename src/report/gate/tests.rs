@@ -27,7 +27,7 @@ fn worse() -> Outcome {
 #[test]
 fn people_see_the_verdict_first_and_why() {
     let text = text(&worse(), LOOK);
-    assert!(text.starts_with("gate: fail: 12 of 14 checks hold, 1 fail, 1 not exercised\n"), "{text}");
+    assert!(text.starts_with("gate: fail: 13 of 15 checks hold, 1 fail, 1 not exercised\n"), "{text}");
     assert!(
         text.contains(
             "fail: standard/structured/cycles: lexical_survival drop <= 0.05: fell 0.8000 (96 of 120)"
@@ -40,7 +40,7 @@ fn people_see_the_verdict_first_and_why() {
 #[test]
 fn junit_is_well_formed_and_counts() {
     let text = junit(&worse()).unwrap();
-    assert!(text.contains("tests=\"14\" skipped=\"0\" failures=\"2\""), "{text}");
+    assert!(text.contains("tests=\"15\" skipped=\"0\" failures=\"2\""), "{text}");
     assert!(
         text.contains("type=\"not exercised\"") && text.contains("classname=\"standard/structured/cycles\""),
         "{text}"
@@ -67,19 +67,25 @@ fn annotations_are_ten_at_most_and_one_line_each() {
         session: outcome.checks[0].worse[0].session.clone(),
         source: "logs/a,b:c.jsonl".to_owned(),
         line: 7,
+        profile: "standard".to_owned(),
+        strategy: "structured".to_owned(),
+        class: "value".to_owned(),
         ..LossRow::default()
     };
-    let text = annotations(&outcome, &[loss]);
+    // A loss of another strategy or class is no reason for this failure.
+    let other = LossRow { strategy: "narrative".to_owned(), line: 1, ..loss.clone() };
+    let structural = LossRow { class: "file.read".to_owned(), line: 2, ..loss.clone() };
+    let text = annotations(&outcome, &[other, structural, loss]);
     assert!(text.contains(",file=logs/a%2Cb%3Ac.jsonl,line=7::"), "{text}");
 }
 
 #[test]
 fn markdown_holds_nothing_but_text() {
     let text = markdown(&worse());
-    assert!(text.starts_with("## gate: fail: 12 of 14 checks hold"), "{text}");
+    assert!(text.starts_with("## gate: fail: 13 of 15 checks hold"), "{text}");
     assert!(text.contains("s00\\|&lt;b&gt;::error::"), "{text}");
     let rows = text.lines().filter(|line| line.starts_with("| "));
-    assert!(rows.clone().count() > 14 && rows.into_iter().all(|line| line.ends_with(" |")), "{text}");
+    assert!(rows.clone().count() > 15 && rows.into_iter().all(|line| line.ends_with(" |")), "{text}");
 }
 
 #[test]

@@ -194,7 +194,12 @@ fn foreign_directories_and_files_are_left_alone() {
 
 #[test]
 fn damaged_results_are_refused_with_place_and_remedy() {
-    check_refused(MANIFEST, |_| None, "DIR/run.json: cannot read the file", "--out DIR");
+    check_refused(
+        MANIFEST,
+        |_| None,
+        "DIR/run.json: cannot read the file: No such file or directory (os error 2)",
+        "--out DIR",
+    );
     check_refused(
         MANIFEST,
         |text| Some(text.replace("\"schema_version\": 6", "\"schema_version\": 99")),
@@ -213,7 +218,12 @@ fn damaged_results_are_refused_with_place_and_remedy() {
         "DIR/run.json: has no schema_version",
         "write the results again",
     );
-    check_refused(CYCLES, |_| None, "DIR/cycles.csv: cannot read the file", "not complete");
+    check_refused(
+        CYCLES,
+        |_| None,
+        "DIR/cycles.csv: cannot read the file: No such file or directory (os error 2)",
+        "not complete",
+    );
     check_refused(
         SESSIONS,
         |text| Some(text.replace("window_source", "windows_source")),
