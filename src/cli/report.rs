@@ -30,7 +30,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     for (kind, path) in outputs {
         let (text, mark) = match kind {
             Kind::Html => (html::render(&view, verdict.as_ref(), args.redact), html::MARK),
-            Kind::Markdown => (markdown::render(&view, verdict.as_ref()), markdown::MARK),
+            Kind::Markdown => (markdown::render(&view, verdict.as_ref(), args.redact), markdown::MARK),
             Kind::Csv => {
                 let text = sheet::render(&view)
                     .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;

@@ -32,9 +32,12 @@ const SHOWN: [(Metric, &str); 5] = [
 ];
 
 /// The document, with a final newline.
-pub fn render(view: &View<'_>, verdict: Option<&Verdict>) -> String {
+pub fn render(view: &View<'_>, verdict: Option<&Verdict>, redacted: bool) -> String {
     let labels: Vec<String> = view.runs.iter().map(|run| escape(&run.label)).collect();
     let mut text = format!("{MARK}# What compaction kept: {}\n\n", labels.join(", "));
+    if redacted {
+        text.push_str("Texts, paths and ids are replaced by placeholders.\n\n");
+    }
     first(&mut text, view, verdict, &findings(view));
     if view.exercised() > 0 {
         contenders(&mut text, view);
@@ -366,11 +369,11 @@ mod tests {
             headline: "lexical facts fell".to_owned(),
             reasons: vec!["below the floor".to_owned()],
         };
-        let text = render(&view, Some(&verdict));
+        let text = render(&view, Some(&verdict), false);
         assert!(text.starts_with(
             "<!-- compactor report -->\n# What compaction kept: a\\|b\n\n**fail**: lexical facts fell.\n"
         ));
-        assert!(render(&view, None).contains("**no policy**: No policy given, so"));
+        assert!(render(&view, None, false).contains("**no policy**: No policy given, so"));
         let bars = |line: &str| line.replace("\\|", "").matches('|').count();
         let lines: Vec<&str> = text.lines().collect();
         for [one, other] in lines.array_windows().filter(|[a, b]| a.starts_with('|') && b.starts_with('|')) {
@@ -385,7 +388,7 @@ mod tests {
     #[test]
     fn nothing_measured_is_said() {
         let runs = [Run::new("r".to_owned(), sample::run(0))];
-        let text = render(&View::new(&runs), None);
+        let text = render(&View::new(&runs), None, false);
         assert!(
             text.contains("**not exercised**: Nothing was measured")
                 && text.contains("No compaction, so no rule was tried.")

@@ -173,7 +173,7 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-const LEFT: f64 = 40.0;
+const LEFT: f64 = 44.0;
 const RIGHT: f64 = 98.0;
 const TOP: f64 = 10.0;
 

@@ -230,6 +230,11 @@ fn what_is_no_report_is_never_replaced() {
         &sandbox.run(&["report", "results", "--csv", "x", "--html", "x"]),
         &["cannot both go to x"],
     );
+    #[cfg(unix)]
+    check_refused(
+        &sandbox.run(&["report", "results", "--csv", "/dev/null"]),
+        &["is no regular file", "- for stdout"],
+    );
     let left: Vec<String> = std::fs::read_dir(sandbox.path("."))
         .expect("the sandbox")
         .map(|entry| entry.expect("an entry").file_name().to_string_lossy().into_owned())

@@ -351,11 +351,11 @@ pub(super) fn places(view: &View<'_>) -> Markup {
 fn place_table(view: &View<'_>, panel: &Panel) -> Table {
     let mut table = Table::new("Where the facts are, over all compactions", &["contender"]);
     table.head.extend(PLACES.iter().map(|name| format!(">{name}")));
-    table.head.extend([">all facts", ">in the context"].map(str::to_owned));
+    table.head.push(">all facts".to_owned());
     for it in view.of(panel) {
         let mut row = vec![Cell::name(named(it, &it.short)).sorted_by(it.short.clone())];
         row.extend(places_of(it.row).map(Cell::number));
-        row.extend([Cell::number(it.row.facts_total), Cell::share(it.row.context_survival_micro)]);
+        row.push(Cell::number(it.row.facts_total));
         table.rows.push(row);
     }
     table

@@ -79,3 +79,13 @@ fn a_verdict_names_nobody_either() {
     assert_eq!(verdict.headline, "run-1 fails");
     assert_eq!(verdict.reasons, ["session session-1 (log-1) lost 3 facts"]);
 }
+
+#[test]
+fn every_way_to_count_tokens_is_known() {
+    for name in TOKENIZERS {
+        assert!(
+            name.parse::<crate::tokens::Tokenizer>().is_ok_and(|tokenizer| tokenizer.name() == name),
+            "{name}"
+        );
+    }
+}

@@ -109,7 +109,7 @@ fn charts_have_titles_and_escape_names() {
     assert!(text.contains(r#"role="img""#) && text.contains(r#"aria-labelledby="c-t c-d""#));
     assert!(text.contains("A &lt; B") && text.contains("&lt;script&gt;") && !text.contains("<script>"));
     assert!(text.contains(r#"class="l s1""#), "series begin anew: {text}");
-    assert!(text.contains("M40 10L302 104"), "{text}");
+    assert!(text.contains("M44 10L302 104"), "{text}");
     let bar = Bar { name: "one".to_owned(), parts: vec![0.5, 0.25, 0.25] };
     let text = stacked(&about(), &[bar]).into_string();
     assert!(text.contains(r#"class="p1" x="200" y="16" width="100""#), "{text}");
