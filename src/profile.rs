@@ -25,9 +25,9 @@ mod file;
 mod templates;
 
 pub use amounts::{Amounts, MIN_WINDOW};
-pub use file::known;
 #[cfg(test)]
 pub(crate) use file::section;
+pub use file::{known, line_of, nearest, nested, overlay};
 
 /// A policy. Unknown keys are errors that name their line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

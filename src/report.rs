@@ -21,6 +21,7 @@ pub mod rank;
 pub mod show;
 pub mod table;
 pub mod text;
+pub mod tune;
 
 /// What a report looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -36,6 +36,7 @@ const ROWS: &[(&str, usize)] = &[
     ("run", 6),
     ("export", 6),
     ("report", 7),
+    ("tune", 7),
     ("cli", 8),
 ];
 

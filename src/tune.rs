@@ -1,0 +1,335 @@
+//! Settings compared on the same sessions: every combination of a grid replayed, the best chosen on some sessions and held
+//! against the present setting on others.
+//!
+//! Pure but for [`run::fold`](crate::run::fold), through which all replays go. Sessions are split by a hash of their ids, so
+//! that neither the order of the files nor what else is there moves a session to the other side.
+
+use crate::aggregate::Metric;
+use crate::discover::Discovered;
+use crate::replay::{Asked, Mode, ScheduleMode};
+use crate::results::Manifest;
+use crate::run::fold::{Fold, Folded, fold};
+use crate::run::{Job, PlanAt, PoolError, Progress, RunSettings, Windows};
+use crate::stats::Paired;
+use crate::summarize::Summarizer;
+use crate::tokens::Tokenizer;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+
+pub mod choose;
+pub mod grid;
+pub mod measure;
+pub mod search;
+pub mod space;
+
+use choose::{Bar, Score, Sessions, Verdict};
+use measure::{Measured, Pooled};
+use search::{LEAST_SESSIONS, Search, Side, place};
+use space::Space;
+
+/// How to tune.
+#[derive(Debug, Clone)]
+pub struct TuneSettings {
+    /// What the best has most of.
+    pub objective: Metric,
+    /// Most prompt tokens per request of what may win.
+    pub max_tokens: Option<u64>,
+    /// Share of the sessions that confirm the choice.
+    pub held_out: f64,
+    /// How combinations are searched.
+    pub search: Search,
+    /// Locked or free.
+    pub schedule: ScheduleMode,
+    /// How tokens are counted.
+    pub tokenizer: Tokenizer,
+    /// Threads; 0 means all cores.
+    pub jobs: usize,
+}
+
+/// One combination with what came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Candidate {
+    /// Over the dev sessions that it was replayed on.
+    pub dev: Pooled,
+    /// Over the held-out sessions; empty for one that a search dropped.
+    pub held_out: Pooled,
+    /// Against the present setting on dev sessions.
+    pub score: Score,
+    /// The same on held-out sessions.
+    pub score_held_out: Score,
+    /// Its difference from the present setting on dev sessions.
+    pub difference: Paired,
+    /// The same on held-out sessions.
+    pub difference_held_out: Paired,
+    /// Why it cannot win.
+    pub bar: Option<Bar>,
+    /// Its rank among those that can, from 1.
+    pub rank: Option<usize>,
+    /// No other has as much of the objective for as few tokens.
+    pub on_frontier: bool,
+}
+
+/// A finished search.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Tuning {
+    /// What was run on what.
+    pub manifest: Manifest,
+    /// By the order of the combinations of the space.
+    pub candidates: Vec<Candidate>,
+    /// Numbers of those on the frontier, the cheapest first.
+    pub frontier: Vec<usize>,
+    /// The best on dev sessions; none where nothing may win.
+    pub chosen: Option<usize>,
+    /// What held-out sessions say of it.
+    pub verdict: Verdict,
+    /// What to use: the chosen combination or the present one.
+    pub recommended: usize,
+    /// Sessions on each side, and those in which the present setting has a value of the objective.
+    pub sides: [SideCount; 2],
+    /// Steps of the search: share of the dev sessions, combinations that were tried there, whether any was dropped.
+    pub steps: Vec<Step>,
+}
+
+/// Sessions of one side.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct SideCount {
+    /// All of them.
+    pub sessions: usize,
+    /// Those in which the present setting has a value of the objective.
+    pub measured: usize,
+}
+
+/// A step of a search.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Step {
+    /// Share of the dev sessions.
+    pub share: f64,
+    /// Of those, the ones in which the present setting has a value.
+    pub sessions: usize,
+    /// Combinations that were tried.
+    pub tried: usize,
+    /// Combinations that went on.
+    pub kept: usize,
+}
+
+/// Sessions by their places in an order that no file decides: their ids, and a number where several have one.
+type Key = (String, usize);
+
+/// What was measured so far.
+struct Table {
+    sessions: BTreeMap<Key, Row>,
+    combinations: usize,
+}
+
+/// One session.
+struct Row {
+    side: Side,
+    found: FxHashMap<usize, Box<Measured>>,
+}
+
+impl Table {
+    /// Takes in a run over some of the combinations; `of` tells the number of each plan.
+    fn take(
+        &mut self,
+        folded: Folded<Measured>,
+        of: &FxHashMap<PlanAt, usize>,
+        ran: &[usize],
+        held_out: f64,
+    ) {
+        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        for session in folded.sessions {
+            let count = seen.entry(session.id.clone()).or_default();
+            *count += 1;
+            let (side, _) = place(&session.id, held_out);
+            let row = self
+                .sessions
+                .entry((session.id, *count))
+                .or_insert_with(|| Row { side, found: FxHashMap::default() });
+            if session.failed {
+                let failed = Measured { failed: true, ..Measured::default() };
+                row.found.extend(ran.iter().map(|number| (*number, Box::new(failed.clone()))));
+            }
+            let known =
+                session.plans.into_iter().filter_map(|(at, measured)| Some((*of.get(&at)?, measured)));
+            row.found.extend(known.map(|(number, measured)| (number, Box::new(measured))));
+        }
+    }
+
+    /// The sessions of a side under one combination.
+    fn under(&self, number: usize, side: Side) -> Sessions<'_> {
+        let of_side = self.sessions.values().filter(|row| row.side == side);
+        of_side.map(|row| row.found.get(&number).map(Box::as_ref)).collect()
+    }
+
+    fn scores(&self, numbers: &[usize], side: Side, objective: Metric) -> Vec<Score> {
+        let present = self.under(0, side);
+        let score = |number: &usize| choose::score(&self.under(*number, side), &present, objective);
+        numbers.iter().map(score).collect()
+    }
+
+    fn count(&self, side: Side, objective: Metric) -> SideCount {
+        let present = self.under(0, side);
+        let measured = present.iter().flatten().filter(|one| one.metric(objective).is_some()).count();
+        SideCount { sessions: present.len(), measured }
+    }
+}
+
+/// Tries every combination of a space on the sessions of the logs that were found.
+pub fn tune(
+    discovered: &Discovered,
+    space: &Space,
+    settings: &TuneSettings,
+    summarizer: &dyn Summarizer,
+    progress: Progress<'_>,
+) -> Result<Tuning, PoolError> {
+    let mut left: Vec<usize> = (0..space.combinations.len()).collect();
+    let mut table = Table { sessions: BTreeMap::new(), combinations: space.combinations.len() };
+    let shares = match settings.search {
+        Search::Grid => vec![1.0],
+        Search::Halving => search::shares(left.len()),
+    };
+    let passes = shares.len() as u64;
+    let mut steps = Vec::with_capacity(shares.len());
+    let mut manifest = Manifest::default();
+    let mut before = 0.0;
+    for (step, share) in shares.iter().copied().enumerate() {
+        let last = step + 1 == shares.len();
+        // The sessions that are new at this step; held-out ones are met at the end, by what is left.
+        let meets = |id: &str| match place(id, settings.held_out) {
+            (Side::Dev, order) => (before..share).contains(&order),
+            (Side::HeldOut, _) => last,
+        };
+        let told = |bytes: u64, sessions: u64| progress(bytes / passes, if step == 0 { sessions } else { 0 });
+        let folded = pass(discovered, space, settings, summarizer, &told, &left, &meets)?;
+        let (folded, of) = folded;
+        manifest = folded.manifest.clone();
+        table.take(folded, &of, &left, settings.held_out);
+        before = share;
+        let tried = left.len();
+        if !last {
+            left = thinned(&table, left, settings);
+        }
+        let sessions = table.count(Side::Dev, settings.objective).measured;
+        steps.push(Step { share, sessions, tried, kept: left.len() });
+    }
+    Ok(finished(&table, &left, settings, manifest, steps))
+}
+
+/// Runs some of the combinations on the sessions that a step meets.
+fn pass(
+    discovered: &Discovered,
+    space: &Space,
+    settings: &TuneSettings,
+    summarizer: &dyn Summarizer,
+    progress: Progress<'_>,
+    numbers: &[usize],
+    meets: &(dyn Fn(&str) -> bool + Sync),
+) -> Result<(Folded<Measured>, FxHashMap<PlanAt, usize>), PoolError> {
+    // Only the profiles that are left; that of the present setting stays the first, by which windows are searched.
+    let mut profiles: Vec<usize> = vec![0];
+    let mut of: FxHashMap<PlanAt, usize> = FxHashMap::default();
+    for number in numbers {
+        let Some(combination) = space.combinations.get(*number) else { continue };
+        let profile =
+            profiles.iter().position(|known| *known == combination.plan.profile).unwrap_or_else(|| {
+                profiles.push(combination.plan.profile);
+                profiles.len() - 1
+            });
+        of.insert(PlanAt { profile, ..combination.plan }, *number);
+    }
+    let run = RunSettings {
+        job: Job::Replay,
+        profiles: profiles.iter().filter_map(|at| space.profiles.get(*at)).cloned().collect(),
+        strategies: space.strategies.clone(),
+        windows: space.windows.clone(),
+        summary_tokens: None,
+        asked: Asked { recorded: matches!(space.windows, Windows::Given(_)), at: Vec::new() },
+        schedule: settings.schedule,
+        mode: Mode::Grow,
+        tokenizer: settings.tokenizer,
+        jobs: settings.jobs,
+        log_facts: false,
+        events: false,
+    };
+    let wanted = |id: &str, at: PlanAt| of.contains_key(&at) && meets(id);
+    let folded =
+        fold(discovered, &run, summarizer, progress, &Fold { wanted: &wanted, keep: &Measured::of })?;
+    Ok((folded, of))
+}
+
+/// The better third of the combinations, and the present setting. Too few sessions drop nobody.
+fn thinned(table: &Table, left: Vec<usize>, settings: &TuneSettings) -> Vec<usize> {
+    let scores = table.scores(&left, Side::Dev, settings.objective);
+    let Some(present) = scores.first().cloned().filter(|present| present.n >= LEAST_SESSIONS) else {
+        return left;
+    };
+    let bars: Vec<Option<Bar>> =
+        scores.iter().map(|score| choose::bar(score, &present, settings.max_tokens)).collect();
+    let mut order = choose::ranked(&scores, &bars);
+    order.truncate(search::kept(left.len()));
+    // The present setting is what everything is held against.
+    let kept: FxHashSet<usize> = order.into_iter().chain([0]).collect();
+    left.into_iter().enumerate().filter(|(at, _)| kept.contains(at)).map(|(_, number)| number).collect()
+}
+
+/// Chooses on dev sessions and looks at held-out ones.
+fn finished(
+    table: &Table,
+    left: &[usize],
+    settings: &TuneSettings,
+    manifest: Manifest,
+    steps: Vec<Step>,
+) -> Tuning {
+    let objective = settings.objective;
+    let all: Vec<usize> = (0..table.combinations).collect();
+    let [dev, held_out] = [Side::Dev, Side::HeldOut].map(|side| table.scores(&all, side, objective));
+    let present = dev.first().cloned().unwrap_or_default();
+    let bars: Vec<Option<Bar>> = all
+        .iter()
+        .zip(&dev)
+        .map(|(number, score)| {
+            if left.contains(number) {
+                choose::bar(score, &present, settings.max_tokens)
+            } else {
+                Some(Bar::Dropped)
+            }
+        })
+        .collect();
+    let ranked = choose::ranked(&dev, &bars);
+    let frontier = choose::frontier(&dev, &bars);
+    let pooled = |number: usize, side: Side| {
+        let ran: Vec<&Measured> = table.under(number, side).into_iter().flatten().collect();
+        Pooled::of(&ran)
+    };
+    let difference = |number: usize, side: Side| {
+        choose::difference(&table.under(number, side), &table.under(0, side), objective)
+    };
+    let candidates: Vec<Candidate> = all
+        .iter()
+        .zip(dev)
+        .zip(held_out)
+        .map(|((number, score), score_held_out)| Candidate {
+            dev: pooled(*number, Side::Dev),
+            held_out: pooled(*number, Side::HeldOut),
+            score,
+            score_held_out,
+            difference: difference(*number, Side::Dev),
+            difference_held_out: difference(*number, Side::HeldOut),
+            bar: bars.get(*number).copied().flatten(),
+            rank: ranked.iter().position(|at| at == number).map(|at| at + 1),
+            on_frontier: frontier.contains(number),
+        })
+        .collect();
+    let chosen = ranked.first().copied();
+    let barred = bars.first().is_some_and(Option::is_some);
+    let verdict = match chosen.and_then(|at| candidates.get(at)) {
+        Some(best) => choose::verdict(chosen, barred, &best.difference_held_out, &best.score_held_out),
+        None => Verdict::NothingFits,
+    };
+    let recommended = chosen.filter(|_| verdict.recommends()).unwrap_or(0);
+    let sides = [Side::Dev, Side::HeldOut].map(|side| table.count(side, objective));
+    Tuning { manifest, candidates, frontier, chosen, verdict, recommended, sides, steps }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,115 @@
+//! Which sessions choose and which confirm, and in which order a search over many combinations sees them.
+
+/// Of so many combinations one is kept at each step of a search.
+pub const KEEPS_ONE_OF: usize = 3;
+
+/// Fewest sessions with a value that a step of a search drops anything on.
+pub const LEAST_SESSIONS: usize = 4;
+
+/// How combinations are searched.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Search {
+    /// All on all sessions.
+    Grid,
+    /// All on a share of the sessions, the better third on three times as many, and so on.
+    Halving,
+}
+
+impl Search {
+    /// Name as written in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Grid => "grid",
+            Self::Halving => "halving",
+        }
+    }
+}
+
+/// Which part of the sessions one belongs to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Side {
+    /// The choice is made here.
+    Dev,
+    /// It is reported here.
+    HeldOut,
+}
+
+impl Side {
+    /// Name as written in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Dev => "dev",
+            Self::HeldOut => "held-out",
+        }
+    }
+}
+
+/// The place of a session, by a hash of its id alone: its side, and where between 0 and 1 a search meets it.
+///
+/// A sub-agent whose id begins with that of its session and a `/` goes with it: they tell of the same work.
+pub fn place(id: &str, held_out: f64) -> (Side, f64) {
+    let family = id.split('/').next().filter(|family| !family.is_empty()).unwrap_or(id);
+    let hash = blake3::hash(family.as_bytes());
+    let mut parts = hash.as_bytes().chunks_exact(8).map(|bytes| {
+        let number = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
+        // The 53 bits that a double holds: never 1.
+        (number >> 11) as f64 / (1_u64 << 53) as f64
+    });
+    let (side, order) = (parts.next().unwrap_or(0.0), parts.next().unwrap_or(0.0));
+    (if side < held_out { Side::HeldOut } else { Side::Dev }, order)
+}
+
+/// Shares of the dev sessions that the steps of a search see, ascending, the last one all of them.
+///
+/// So many steps that about [`KEEPS_ONE_OF`] combinations come to the last one, but the first is no smaller than a 27th.
+pub fn shares(combinations: usize) -> Vec<f64> {
+    let mut steps = 0;
+    let mut left = combinations;
+    while left > KEEPS_ONE_OF && steps < 3 {
+        left = kept(left);
+        steps += 1;
+    }
+    (0..=steps).rev().map(|step| 1.0 / (KEEPS_ONE_OF as f64).powi(step)).collect()
+}
+
+/// How many of so many combinations a step keeps.
+pub fn kept(combinations: usize) -> usize {
+    combinations.div_ceil(KEEPS_ONE_OF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_side_of_a_session_is_that_of_its_id() {
+        // Pinned: a corpus must not be split anew by a new version.
+        let sides: Vec<&str> = ["a", "b", "c", "d", "e", "f"].map(|id| place(id, 0.3).0.name()).to_vec();
+        assert_eq!(sides, PINNED);
+        assert_eq!(place("s-1/agent", 0.3), place("s-1", 0.3));
+        assert_ne!(place("s-1", 0.3).1, place("s-2", 0.3).1);
+    }
+
+    #[test]
+    fn shares_are_about_what_is_asked_for() {
+        let ids: Vec<String> = (0..4_000).map(|at| format!("session-{at}")).collect();
+        for share in [0.0, 0.1, 0.3, 0.5] {
+            let held_out = ids.iter().filter(|id| place(id, share).0 == Side::HeldOut).count();
+            assert!((held_out as f64 / 4_000.0 - share).abs() < 0.03, "{share}: {held_out}");
+        }
+        // More held out never moves a session to the dev side, and the order is another matter than the side.
+        assert!(ids.iter().all(|id| place(id, 0.1).0 == Side::Dev || place(id, 0.3).0 == Side::HeldOut));
+        let early =
+            ids.iter().filter(|id| place(id, 0.3) < (Side::HeldOut, 0.0) && place(id, 0.3).1 < 0.5).count();
+        assert!((early as f64 / 2_800.0 - 0.5).abs() < 0.05, "{early}");
+    }
+
+    #[test]
+    fn steps_triple_the_sessions_until_few_combinations_are_left() {
+        assert_eq!(shares(3), [1.0]);
+        assert_eq!(shares(9), [1.0 / 3.0, 1.0]);
+        assert_eq!(shares(48).len(), 4);
+        assert_eq!(shares(5_000).len(), 4);
+        assert_eq!((kept(48), kept(16), kept(6), kept(1)), (16, 6, 2, 1));
+    }
+}
