@@ -43,7 +43,7 @@ pub enum Windows {
     /// Searched per session so that this many cycles happen.
     Cycles(usize),
     /// Searched per session so that this many cycles happen under the first profile; every profile is replayed at what was
-    /// found there, to the end of the log, so that profiles can be compared.
+    /// found there, to the end of the log, so that profiles can be compared. Where the first one compacts nothing, none does.
     Shared(usize),
     /// Given, one replay each.
     Given(Vec<WindowChoice>),
@@ -428,12 +428,16 @@ fn targets<'p>(
 ) -> Vec<Target<'p>> {
     let mut targets = Vec::new();
     let shared = match (&settings.windows, settings.mode) {
-        (Windows::Shared(cycles), Mode::Grow) => planners.first().map(|first| first.window_for(*cycles)),
+        (Windows::Shared(cycles), Mode::Grow) => planners.first().map(|first| {
+            // What the first profile does not compact is compacted by none: there is nothing to compare.
+            let found = first.window_to_share(*cycles);
+            (found.unwrap_or_else(|| first.window_for(*cycles)), if found.is_some() { usize::MAX } else { 0 })
+        }),
         _ => None,
     };
     for (at, (profile, planner)) in settings.profiles.iter().zip(planners).enumerate() {
         let found = match shared {
-            Some(window) => vec![(window, WindowSource::Cycles, usize::MAX)],
+            Some((window, limit)) => vec![(window, WindowSource::Cycles, limit)],
             None => windows(transcript, tokens, planner, settings),
         };
         for (choice, (window, source, limit)) in found.into_iter().enumerate() {
