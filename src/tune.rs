@@ -24,7 +24,7 @@ pub mod space;
 
 use choose::{Bar, Score, Sessions, Verdict};
 use measure::{Measured, Pooled};
-use search::{LEAST_SESSIONS, Search, Side, place};
+use search::{Search, Side, place};
 use space::Space;
 
 /// How to tune.
@@ -86,7 +86,7 @@ pub struct Tuning {
     pub recommended: usize,
     /// Sessions on each side, and those in which the present setting has a value of the objective.
     pub sides: [SideCount; 2],
-    /// Steps of the search: share of the dev sessions, combinations that were tried there, whether any was dropped.
+    /// Steps of the search before the last one.
     pub steps: Vec<Step>,
 }
 
@@ -100,11 +100,9 @@ pub struct SideCount {
 }
 
 /// A step of a search.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
-    /// Share of the dev sessions.
-    pub share: f64,
-    /// Of those, the ones in which the present setting has a value.
+    /// Dev sessions that were looked at.
     pub sessions: usize,
     /// Combinations that were tried.
     pub tried: usize,
@@ -114,6 +112,9 @@ pub struct Step {
 
 /// Sessions by their places in an order that no file decides: their ids, and a number where several have one.
 type Key = (String, usize);
+
+/// Tells by its id whether a session is looked at.
+type Met<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// What was measured so far.
 struct Table {
@@ -161,10 +162,30 @@ impl Table {
         of_side.map(|row| row.found.get(&number).map(Box::as_ref)).collect()
     }
 
-    fn scores(&self, numbers: &[usize], side: Side, objective: Metric) -> Vec<Score> {
-        let present = self.under(0, side);
-        let score = |number: &usize| choose::score(&self.under(*number, side), &present, objective);
-        numbers.iter().map(score).collect()
+    /// The scores of combinations over the sessions whose ids are met, in the order of the numbers.
+    fn scores(&self, numbers: &[usize], side: Side, objective: Metric, met: Met<'_>) -> Vec<Score> {
+        let under = |number: usize| -> Sessions<'_> {
+            let rows = self.sessions.iter().filter(|(_, row)| row.side == side);
+            rows.filter(|((id, _), _)| met(id))
+                .map(|(_, row)| row.found.get(&number).map(Box::as_ref))
+                .collect()
+        };
+        let present = under(0);
+        numbers.iter().map(|number| choose::score(&under(*number), &present, objective)).collect()
+    }
+
+    /// Ids of the dev sessions in which the present setting has a value, in the order in which a search meets them.
+    fn dev_order(&self, settings: &TuneSettings) -> Vec<String> {
+        let has_value =
+            |row: &Row| row.found.get(&0).is_some_and(|one| one.metric(settings.objective).is_some());
+        let rows = self.sessions.iter().filter(|(_, row)| row.side == Side::Dev && has_value(row));
+        let mut ids: Vec<String> = rows.map(|((id, _), _)| id.clone()).collect();
+        ids.dedup();
+        ids.sort_by(|a, b| {
+            let order = |id: &str| place(id, settings.held_out).1;
+            order(a).total_cmp(&order(b)).then_with(|| a.cmp(b))
+        });
+        ids
     }
 
     fn count(&self, side: Side, objective: Metric) -> SideCount {
@@ -183,35 +204,36 @@ pub fn tune(
     progress: Progress<'_>,
 ) -> Result<Tuning, PoolError> {
     let mut left: Vec<usize> = (0..space.combinations.len()).collect();
-    let mut table = Table { sessions: BTreeMap::new(), combinations: space.combinations.len() };
-    let shares = match settings.search {
-        Search::Grid => vec![1.0],
-        Search::Halving => search::shares(left.len()),
+    let mut table = Table { sessions: BTreeMap::new(), combinations: left.len() };
+    let run = |numbers: &[usize], met: Met<'_>, passes: u64, table: &mut Table| {
+        let told = |bytes: u64, sessions: u64| progress(bytes / passes, sessions);
+        let (folded, of) = pass(discovered, space, settings, summarizer, &told, numbers, met)?;
+        let manifest = folded.manifest.clone();
+        table.take(folded, &of, numbers, settings.held_out);
+        Ok(manifest)
     };
-    let passes = shares.len() as u64;
-    let mut steps = Vec::with_capacity(shares.len());
-    let mut manifest = Manifest::default();
-    let mut before = 0.0;
-    for (step, share) in shares.iter().copied().enumerate() {
-        let last = step + 1 == shares.len();
-        // The sessions that are new at this step; held-out ones are met at the end, by what is left.
-        let meets = |id: &str| match place(id, settings.held_out) {
-            (Side::Dev, order) => (before..share).contains(&order),
-            (Side::HeldOut, _) => last,
-        };
-        let told = |bytes: u64, sessions: u64| progress(bytes / passes, if step == 0 { sessions } else { 0 });
-        let folded = pass(discovered, space, settings, summarizer, &told, &left, &meets)?;
-        let (folded, of) = folded;
-        manifest = folded.manifest.clone();
-        table.take(folded, &of, &left, settings.held_out);
-        before = share;
-        let tried = left.len();
-        if !last {
-            left = thinned(&table, left, settings);
-        }
-        let sessions = table.count(Side::Dev, settings.objective).measured;
-        steps.push(Step { share, sessions, tried, kept: left.len() });
+    if settings.search == Search::Grid {
+        let manifest = run(&left, &|_| true, 1, &mut table)?;
+        return Ok(finished(&table, &left, settings, manifest, Vec::new()));
     }
+    // The present setting tells in which sessions there is anything to compare.
+    run(&[0], &|_| true, 2, &mut table)?;
+    let order = table.dev_order(settings);
+    let sizes = search::steps(left.len(), order.len());
+    let mut steps = Vec::with_capacity(sizes.len());
+    let mut met: FxHashSet<&str> = FxHashSet::default();
+    for size in sizes {
+        let new: FxHashSet<&str> =
+            order.iter().take(size).map(String::as_str).filter(|id| !met.contains(id)).collect();
+        let others: Vec<usize> = left.iter().copied().filter(|number| *number > 0).collect();
+        run(&others, &|id| new.contains(id), 4, &mut table)?;
+        met.extend(&new);
+        let tried = left.len();
+        left = thinned(&table, left, settings, &|id| met.contains(id));
+        steps.push(Step { sessions: met.len(), tried, kept: left.len() });
+    }
+    let others: Vec<usize> = left.iter().copied().filter(|number| *number > 0).collect();
+    let manifest = run(&others, &|id| !met.contains(id), 4, &mut table)?;
     Ok(finished(&table, &left, settings, manifest, steps))
 }
 
@@ -223,7 +245,7 @@ fn pass(
     summarizer: &dyn Summarizer,
     progress: Progress<'_>,
     numbers: &[usize],
-    meets: &(dyn Fn(&str) -> bool + Sync),
+    met: Met<'_>,
 ) -> Result<(Folded<Measured>, FxHashMap<PlanAt, usize>), PoolError> {
     // Only the profiles that are left; that of the present setting stays the first, by which windows are searched.
     let mut profiles: Vec<usize> = vec![0];
@@ -251,18 +273,16 @@ fn pass(
         log_facts: false,
         events: false,
     };
-    let wanted = |id: &str, at: PlanAt| of.contains_key(&at) && meets(id);
+    let wanted = |id: &str, at: PlanAt| of.contains_key(&at) && met(id);
     let folded =
         fold(discovered, &run, summarizer, progress, &Fold { wanted: &wanted, keep: &Measured::of })?;
     Ok((folded, of))
 }
 
-/// The better third of the combinations, and the present setting. Too few sessions drop nobody.
-fn thinned(table: &Table, left: Vec<usize>, settings: &TuneSettings) -> Vec<usize> {
-    let scores = table.scores(&left, Side::Dev, settings.objective);
-    let Some(present) = scores.first().cloned().filter(|present| present.n >= LEAST_SESSIONS) else {
-        return left;
-    };
+/// The better half of the combinations by the sessions that are met, and the present setting.
+fn thinned(table: &Table, left: Vec<usize>, settings: &TuneSettings, met: Met<'_>) -> Vec<usize> {
+    let scores = table.scores(&left, Side::Dev, settings.objective, met);
+    let Some(present) = scores.first().cloned() else { return left };
     let bars: Vec<Option<Bar>> =
         scores.iter().map(|score| choose::bar(score, &present, settings.max_tokens)).collect();
     let mut order = choose::ranked(&scores, &bars);
@@ -282,7 +302,8 @@ fn finished(
 ) -> Tuning {
     let objective = settings.objective;
     let all: Vec<usize> = (0..table.combinations).collect();
-    let [dev, held_out] = [Side::Dev, Side::HeldOut].map(|side| table.scores(&all, side, objective));
+    let [dev, held_out] =
+        [Side::Dev, Side::HeldOut].map(|side| table.scores(&all, side, objective, &|_| true));
     let present = dev.first().cloned().unwrap_or_default();
     let bars: Vec<Option<Bar>> = all
         .iter()

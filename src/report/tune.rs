@@ -89,7 +89,6 @@ pub fn json(found: Found<'_>) -> io::Result<String> {
         .iter()
         .map(|step| {
             json!({
-                "share": step.share,
                 "sessions": step.sessions,
                 "combinations": step.tried,
                 "kept": step.kept,
@@ -251,7 +250,7 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
         ),
     };
     page.prose(&format!("Best: most {objective}{most}, no hard rule broken; {windows}"));
-    for step in tuning.steps.iter().take(tuning.steps.len().saturating_sub(1)) {
+    for step in &tuning.steps {
         page.item(&format!(
             "{} on {}: {} kept",
             count(step.tried as u64, "combination"),

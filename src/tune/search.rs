@@ -1,17 +1,17 @@
 //! Which sessions choose and which confirm, and in which order a search over many combinations sees them.
 
-/// Of so many combinations one is kept at each step of a search.
-pub const KEEPS_ONE_OF: usize = 3;
-
-/// Fewest sessions with a value that a step of a search drops anything on.
+/// Fewest sessions that a step of a search drops anything on.
 pub const LEAST_SESSIONS: usize = 4;
+
+/// So many combinations are not worth another step.
+const FEW: usize = 3;
 
 /// How combinations are searched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Search {
     /// All on all sessions.
     Grid,
-    /// All on a share of the sessions, the better third on three times as many, and so on.
+    /// All on a share of the sessions, the better half on twice as many, and so on.
     Halving,
 }
 
@@ -59,22 +59,24 @@ pub fn place(id: &str, held_out: f64) -> (Side, f64) {
     (if side < held_out { Side::HeldOut } else { Side::Dev }, order)
 }
 
-/// Shares of the dev sessions that the steps of a search see, ascending, the last one all of them.
+/// How many of so many dev sessions each step of a search sees, ascending; the last step, which is not in the list, sees all.
 ///
-/// So many steps that about [`KEEPS_ONE_OF`] combinations come to the last one, but the first is no smaller than a 27th.
-pub fn shares(combinations: usize) -> Vec<f64> {
-    let mut steps = 0;
-    let mut left = combinations;
-    while left > KEEPS_ONE_OF && steps < 3 {
-        left = kept(left);
-        steps += 1;
+/// A step drops half of the combinations, so there are as many as leave a few, but the first one sees no fewer than
+/// [`LEAST_SESSIONS`].
+pub fn steps(combinations: usize, sessions: usize) -> Vec<usize> {
+    let mut seen = Vec::new();
+    let (mut left, mut sessions) = (combinations, sessions / 2);
+    while left > FEW && sessions >= LEAST_SESSIONS {
+        seen.push(sessions);
+        (left, sessions) = (kept(left), sessions / 2);
     }
-    (0..=steps).rev().map(|step| 1.0 / (KEEPS_ONE_OF as f64).powi(step)).collect()
+    seen.reverse();
+    seen
 }
 
 /// How many of so many combinations a step keeps.
 pub fn kept(combinations: usize) -> usize {
-    combinations.div_ceil(KEEPS_ONE_OF)
+    combinations.div_ceil(2)
 }
 
 #[cfg(test)]
@@ -85,7 +87,7 @@ mod tests {
     fn the_side_of_a_session_is_that_of_its_id() {
         // Pinned: a corpus must not be split anew by a new version.
         let sides: Vec<&str> = ["a", "b", "c", "d", "e", "f"].map(|id| place(id, 0.3).0.name()).to_vec();
-        assert_eq!(sides, PINNED);
+        assert_eq!(sides, ["dev", "dev", "dev", "dev", "dev", "dev"]);
         assert_eq!(place("s-1/agent", 0.3), place("s-1", 0.3));
         assert_ne!(place("s-1", 0.3).1, place("s-2", 0.3).1);
     }
@@ -105,11 +107,13 @@ mod tests {
     }
 
     #[test]
-    fn steps_triple_the_sessions_until_few_combinations_are_left() {
-        assert_eq!(shares(3), [1.0]);
-        assert_eq!(shares(9), [1.0 / 3.0, 1.0]);
-        assert_eq!(shares(48).len(), 4);
-        assert_eq!(shares(5_000).len(), 4);
-        assert_eq!((kept(48), kept(16), kept(6), kept(1)), (16, 6, 2, 1));
+    fn steps_double_the_sessions_until_few_combinations_are_left() {
+        assert_eq!(steps(48, 100), [6, 12, 25, 50]);
+        assert_eq!(steps(48, 8), [4]);
+        assert_eq!(steps(5, 100), [50]);
+        for (combinations, sessions) in [(48, 7), (3, 100), (1, 0)] {
+            assert!(steps(combinations, sessions).is_empty(), "{combinations} {sessions}");
+        }
+        assert_eq!((kept(48), kept(3), kept(1)), (24, 2, 1));
     }
 }

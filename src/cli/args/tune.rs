@@ -63,7 +63,7 @@ pub struct TuneArgs {
     #[arg(long, value_name = "SHARE", value_parser = share, default_value = "0.3")]
     pub held_out: f64,
 
-    /// All combinations on all sessions, or the better third on ever more sessions
+    /// All combinations on all sessions, or the better half on ever more sessions
     #[arg(long, value_enum, default_value_t = Method::Grid)]
     pub search: Method,
 
@@ -108,7 +108,7 @@ impl TuneArgs {
 pub enum Method {
     /// All combinations on all sessions
     Grid,
-    /// All on a share of the dev sessions, the better third on three times as many, and so on
+    /// All on a share of the dev sessions, the better half on twice as many, and so on
     Halving,
 }
 
