@@ -113,7 +113,7 @@ pub struct Step {
 /// Sessions by their places in an order that no file decides: their ids, and a number where several have one.
 type Key = (String, usize);
 
-/// Tells by its id whether a session is looked at.
+/// Tells by its family whether a session is looked at.
 type Met<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// What was measured so far.
@@ -125,6 +125,8 @@ struct Table {
 /// One session.
 struct Row {
     side: Side,
+    /// By which it is split and met.
+    family: String,
     found: FxHashMap<usize, Box<Measured>>,
 }
 
@@ -141,11 +143,12 @@ impl Table {
         for session in folded.sessions {
             let count = seen.entry(session.id.clone()).or_default();
             *count += 1;
-            let (side, _) = place(&session.id, held_out);
-            let row = self
-                .sessions
-                .entry((session.id, *count))
-                .or_insert_with(|| Row { side, found: FxHashMap::default() });
+            let (side, family) = (place(&session.family, held_out).0, session.family);
+            let row = self.sessions.entry((session.id, *count)).or_insert_with(|| Row {
+                side,
+                family,
+                found: FxHashMap::default(),
+            });
             if session.failed {
                 let failed = Measured { failed: true, ..Measured::default() };
                 row.found.extend(ran.iter().map(|number| (*number, Box::new(failed.clone()))));
@@ -165,27 +168,25 @@ impl Table {
     /// The scores of combinations over the sessions whose ids are met, in the order of the numbers.
     fn scores(&self, numbers: &[usize], side: Side, objective: Metric, met: Met<'_>) -> Vec<Score> {
         let under = |number: usize| -> Sessions<'_> {
-            let rows = self.sessions.iter().filter(|(_, row)| row.side == side);
-            rows.filter(|((id, _), _)| met(id))
-                .map(|(_, row)| row.found.get(&number).map(Box::as_ref))
-                .collect()
+            let rows = self.sessions.values().filter(|row| row.side == side && met(&row.family));
+            rows.map(|row| row.found.get(&number).map(Box::as_ref)).collect()
         };
         let present = under(0);
         numbers.iter().map(|number| choose::score(&under(*number), &present, objective)).collect()
     }
 
-    /// Ids of the dev sessions in which the present setting has a value, in the order in which a search meets them.
+    /// Families of the dev sessions in which the present setting has a value, in the order in which a search meets them.
     fn dev_order(&self, settings: &TuneSettings) -> Vec<String> {
         let has_value =
-            |row: &Row| row.found.get(&0).is_some_and(|one| one.metric(settings.objective).is_some());
-        let rows = self.sessions.iter().filter(|(_, row)| row.side == Side::Dev && has_value(row));
-        let mut ids: Vec<String> = rows.map(|((id, _), _)| id.clone()).collect();
-        ids.dedup();
-        ids.sort_by(|a, b| {
-            let order = |id: &str| place(id, settings.held_out).1;
+            |row: &&Row| row.found.get(&0).is_some_and(|one| one.metric(settings.objective).is_some());
+        let rows = self.sessions.values().filter(|row| row.side == Side::Dev);
+        let mut families: Vec<String> = rows.filter(has_value).map(|row| row.family.clone()).collect();
+        families.sort_by(|a, b| {
+            let order = |family: &str| place(family, settings.held_out).1;
             order(a).total_cmp(&order(b)).then_with(|| a.cmp(b))
         });
-        ids
+        families.dedup();
+        families
     }
 
     fn count(&self, side: Side, objective: Metric) -> SideCount {
@@ -230,7 +231,8 @@ pub fn tune(
         met.extend(&new);
         let tried = left.len();
         left = thinned(&table, left, settings, &|id| met.contains(id));
-        steps.push(Step { sessions: met.len(), tried, kept: left.len() });
+        let sessions = table.scores(&[0], Side::Dev, settings.objective, &|id| met.contains(id));
+        steps.push(Step { sessions: sessions.first().map_or(0, |score| score.n), tried, kept: left.len() });
     }
     let others: Vec<usize> = left.iter().copied().filter(|number| *number > 0).collect();
     let manifest = run(&others, &|id| !met.contains(id), 4, &mut table)?;
@@ -344,7 +346,12 @@ fn finished(
     let chosen = ranked.first().copied();
     let barred = bars.first().is_some_and(Option::is_some);
     let verdict = match chosen.and_then(|at| candidates.get(at)) {
-        Some(best) => choose::verdict(chosen, barred, &best.difference_held_out, &best.score_held_out),
+        Some(best) => {
+            let own = &best.score_held_out;
+            let theirs = candidates.first().map_or(0, |one| one.score_held_out.failed);
+            let breaks = own.violations > 0 || own.failed > theirs;
+            choose::verdict(chosen, barred, breaks, &best.difference_held_out)
+        }
         None => Verdict::NothingFits,
     };
     let recommended = chosen.filter(|_| verdict.recommends()).unwrap_or(0);

@@ -379,8 +379,8 @@ fn body(page: &mut Page, found: Found<'_>) {
     if let Some(place) = lines.get_mut(1).and_then(|line| line.get_mut(1)) {
         "rank".clone_into(place);
     }
-    let right: Vec<usize> = (1..3 + told.len() + 7).collect();
-    for (at, line) in aligned(&lines, &right).into_iter().enumerate() {
+    let objective = 3 + told.len();
+    for (at, line) in narrowed(lines, objective, page.columns).into_iter().enumerate() {
         let number = at.checked_sub(2).and_then(|at| numbers.get(at));
         if number == Some(&tuning.recommended) {
             page.line(&paint(GOOD, line.trim_end(), page.color));
@@ -395,6 +395,21 @@ fn body(page: &mut Page, found: Found<'_>) {
     }
     if hidden > 0 {
         page.line(&format!("... and {hidden} more, by --format csv or --out DIR"));
+    }
+}
+
+/// Lines of a table of no more columns than there are, as far as leaving out what stands behind the objective (whose place is
+/// given) goes: how much smaller contexts get, then kinds of facts from the right.
+fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Vec<String> {
+    let mut optional = [objective + 6, objective + 4, objective + 3, objective + 2].into_iter();
+    loop {
+        let last = lines.first().map_or(0, Vec::len).saturating_sub(1);
+        let shown = aligned(&lines, &(1..last).collect::<Vec<_>>());
+        let fits = shown.iter().all(|line| super::text::width(line.trim_end()) <= columns);
+        let Some(at) = optional.next().filter(|_| !fits) else { return shown };
+        for line in lines.iter_mut().filter(|line| at < line.len()) {
+            line.remove(at);
+        }
     }
 }
 

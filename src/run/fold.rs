@@ -5,6 +5,7 @@ use super::{PlanAt, PoolError, Progress, RunSettings, SessionOutcome, each_file,
 use crate::discover::Discovered;
 use crate::results::{ClassRow, CycleRow, Manifest, SessionRow};
 use crate::summarize::Summarizer;
+use crate::transcript::{Origin, Transcript};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The rows of one session under one plan.
@@ -23,6 +24,8 @@ pub struct PlanRows<'a> {
 pub struct Kept<T> {
     /// Id that the log gives; sessions of several files can have the same.
     pub id: String,
+    /// See [`family`].
+    pub family: String,
     /// Log.
     pub source: String,
     /// The program itself failed on it.
@@ -42,7 +45,7 @@ pub struct Folded<T> {
 
 /// Which plans to run, and what to keep of each.
 pub struct Fold<'a, T> {
-    /// Is a plan wanted for the session of an id?
+    /// Is a plan wanted for the sessions of a family?
     pub wanted: &'a (dyn Fn(&str, PlanAt) -> bool + Sync),
     /// What to keep of its rows.
     pub keep: &'a (dyn Fn(PlanRows<'_>) -> T + Sync),
@@ -52,6 +55,17 @@ impl<T> std::fmt::Debug for Fold<'_, T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Fold").finish_non_exhaustive()
     }
+}
+
+/// What a session belongs to, as far as its id tells: a sub-agent whose id ends with `/` and its own name belongs to the session
+/// in front of it, since both tell of the same work; any other session to itself.
+pub fn family(transcript: &Transcript) -> &str {
+    let id = transcript.id.as_str();
+    let of = match transcript.origin {
+        Origin::Sidechain(_) => id.rsplit_once('/').map(|(session, _)| session),
+        Origin::Main => None,
+    };
+    of.filter(|session| !session.is_empty()).unwrap_or(id)
 }
 
 /// Runs the wanted plans of the settings on every session. A session for which no plan is wanted costs no more than reading it.
@@ -73,9 +87,11 @@ pub fn fold<T: Send>(
         })
         .collect();
     let outcomes = each_file(discovered, settings.jobs, progress, &|transcript, place| {
-        let wanted = |at: PlanAt| (fold.wanted)(&transcript.id, at);
+        let family = family(transcript);
+        let wanted = |at: PlanAt| (fold.wanted)(family, at);
         let kept = |failed, plans| Kept {
             id: transcript.id.clone(),
+            family: family.to_owned(),
             source: place.source.to_owned(),
             failed,
             plans,

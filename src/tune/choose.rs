@@ -206,12 +206,13 @@ impl Verdict {
     }
 }
 
-/// The verdict on the best combination, given its difference from the present setting and its score in held-out sessions.
-pub fn verdict(chosen: Option<usize>, barred: bool, held_out: &Paired, score: &Score) -> Verdict {
+/// The verdict on the best combination, given its difference from the present setting in held-out sessions. `barred` says that
+/// the present setting may not win, `breaks` that the best one breaks hard invariants or fails in held-out sessions.
+pub fn verdict(chosen: Option<usize>, barred: bool, breaks: bool, held_out: &Paired) -> Verdict {
     match chosen {
         None => Verdict::NothingFits,
         Some(0) => Verdict::PresentIsBest,
-        Some(_) if score.violations > 0 || score.failed > 0 => Verdict::Breaks,
+        Some(_) if breaks => Verdict::Breaks,
         Some(_) if barred => Verdict::PresentIsBarred,
         Some(_) => match (held_out.difference.mean, held_out.p) {
             (None, _) => Verdict::Untested,
@@ -309,24 +310,23 @@ mod tests {
 
     #[test]
     fn a_verdict_needs_a_difference_that_is_no_chance() {
-        let fine = Score::default();
-        let broken = Score { violations: 1, ..Score::default() };
+        let (fine, broken) = (false, true);
         let by = |differences: &[f64]| paired(differences);
         let clear: Vec<f64> = (0..12).map(|at| 0.1 + f64::from(at) / 1_000.0).collect();
         let worse: Vec<f64> = clear.iter().map(|it| -it).collect();
-        for (chosen, barred, differences, score, wanted) in [
-            (None, false, &[][..], &fine, Verdict::NothingFits),
-            (Some(0), false, &[], &fine, Verdict::PresentIsBest),
-            (Some(3), false, &[], &fine, Verdict::Untested),
-            (Some(3), false, &[0.5], &fine, Verdict::NoDifference),
-            (Some(3), false, &[0.0; 12], &fine, Verdict::NoDifference),
-            (Some(3), false, &clear, &fine, Verdict::Better),
-            (Some(3), false, &worse, &fine, Verdict::Worse),
-            (Some(3), false, &clear, &broken, Verdict::Breaks),
-            (Some(3), true, &[], &fine, Verdict::PresentIsBarred),
+        for (chosen, barred, differences, breaks, wanted) in [
+            (None, false, &[][..], fine, Verdict::NothingFits),
+            (Some(0), false, &[], fine, Verdict::PresentIsBest),
+            (Some(3), false, &[], fine, Verdict::Untested),
+            (Some(3), false, &[0.5], fine, Verdict::NoDifference),
+            (Some(3), false, &[0.0; 12], fine, Verdict::NoDifference),
+            (Some(3), false, &clear, fine, Verdict::Better),
+            (Some(3), false, &worse, fine, Verdict::Worse),
+            (Some(3), false, &clear, broken, Verdict::Breaks),
+            (Some(3), true, &[], fine, Verdict::PresentIsBarred),
         ] {
             assert_eq!(
-                verdict(chosen, barred, &by(differences), score),
+                verdict(chosen, barred, breaks, &by(differences)),
                 wanted,
                 "{chosen:?} {differences:?}"
             );

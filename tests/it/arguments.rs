@@ -21,11 +21,12 @@ fn help_of_every_verb() {
     assert_snapshot!("help_profiles", help(&["profiles", "--help"]));
     assert_snapshot!("help_compact", help(&["compact", "--help"]));
     assert_snapshot!("help_convert", help(&["convert", "--help"]));
+    assert_snapshot!("help_tune", help(&["tune", "--help"]));
 }
 
 #[test]
 fn without_input_the_help_goes_to_stderr() {
-    for arguments in [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"]] {
+    for arguments in [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"], &["tune"]] {
         let ran = Sandbox::new().run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);

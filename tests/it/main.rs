@@ -28,5 +28,6 @@ mod repeated;
 mod replay;
 mod steps;
 mod support;
+mod tune;
 mod validity;
 mod writing;
