@@ -110,8 +110,8 @@ pub struct Step {
     pub kept: usize,
 }
 
-/// Sessions by their places in an order that no file decides: their ids, and a number where several have one.
-type Key = (String, usize);
+/// Sessions by their places in an order that no file decides: their ids and families, and a number where several have the same.
+type Key = (String, String, usize);
 
 /// Tells by its family whether a session is looked at.
 type Met<'a> = &'a (dyn Fn(&str) -> bool + Sync);
@@ -119,6 +119,8 @@ type Met<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 /// What was measured so far.
 struct Table {
     sessions: BTreeMap<Key, Row>,
+    /// A session of which nothing is to be told.
+    idle: Measured,
     combinations: usize,
 }
 
@@ -127,49 +129,57 @@ struct Row {
     side: Side,
     /// By which it is split and met.
     family: String,
-    found: FxHashMap<usize, Box<Measured>>,
+    /// By the numbers of the combinations that were replayed on it.
+    found: FxHashMap<usize, Option<Box<Measured>>>,
+}
+
+impl Row {
+    /// What a combination came to on it; `None` where it was not replayed.
+    fn under<'a>(&'a self, number: usize, idle: &'a Measured) -> Option<&'a Measured> {
+        self.found.get(&number).map(|found| found.as_deref().unwrap_or(idle))
+    }
 }
 
 impl Table {
     /// Takes in a run over some of the combinations; `of` tells the number of each plan.
     fn take(
         &mut self,
-        folded: Folded<Measured>,
+        folded: Folded<Option<Box<Measured>>>,
         of: &FxHashMap<PlanAt, usize>,
         ran: &[usize],
         held_out: f64,
     ) {
-        let mut seen: FxHashMap<String, usize> = FxHashMap::default();
+        let mut seen: FxHashMap<(String, String), usize> = FxHashMap::default();
         for session in folded.sessions {
-            let count = seen.entry(session.id.clone()).or_default();
+            let count = seen.entry((session.id.clone(), session.family.clone())).or_default();
             *count += 1;
             let (side, family) = (place(&session.family, held_out).0, session.family);
-            let row = self.sessions.entry((session.id, *count)).or_insert_with(|| Row {
+            let row = self.sessions.entry((session.id, family.clone(), *count)).or_insert_with(|| Row {
                 side,
                 family,
                 found: FxHashMap::default(),
             });
             if session.failed {
                 let failed = Measured { failed: true, ..Measured::default() };
-                row.found.extend(ran.iter().map(|number| (*number, Box::new(failed.clone()))));
+                row.found.extend(ran.iter().map(|number| (*number, Some(Box::new(failed.clone())))));
             }
             let known =
                 session.plans.into_iter().filter_map(|(at, measured)| Some((*of.get(&at)?, measured)));
-            row.found.extend(known.map(|(number, measured)| (number, Box::new(measured))));
+            row.found.extend(known);
         }
     }
 
     /// The sessions of a side under one combination.
     fn under(&self, number: usize, side: Side) -> Sessions<'_> {
         let of_side = self.sessions.values().filter(|row| row.side == side);
-        of_side.map(|row| row.found.get(&number).map(Box::as_ref)).collect()
+        of_side.map(|row| row.under(number, &self.idle)).collect()
     }
 
     /// The scores of combinations over the sessions whose ids are met, in the order of the numbers.
     fn scores(&self, numbers: &[usize], side: Side, objective: Metric, met: Met<'_>) -> Vec<Score> {
         let under = |number: usize| -> Sessions<'_> {
             let rows = self.sessions.values().filter(|row| row.side == side && met(&row.family));
-            rows.map(|row| row.found.get(&number).map(Box::as_ref)).collect()
+            rows.map(|row| row.under(number, &self.idle)).collect()
         };
         let present = under(0);
         numbers.iter().map(|number| choose::score(&under(*number), &present, objective)).collect()
@@ -178,7 +188,7 @@ impl Table {
     /// Families of the dev sessions in which the present setting has a value, in the order in which a search meets them.
     fn dev_order(&self, settings: &TuneSettings) -> Vec<String> {
         let has_value =
-            |row: &&Row| row.found.get(&0).is_some_and(|one| one.metric(settings.objective).is_some());
+            |row: &&Row| row.under(0, &self.idle).is_some_and(|one| one.metric(settings.objective).is_some());
         let rows = self.sessions.values().filter(|row| row.side == Side::Dev);
         let mut families: Vec<String> = rows.filter(has_value).map(|row| row.family.clone()).collect();
         families.sort_by(|a, b| {
@@ -205,7 +215,7 @@ pub fn tune(
     progress: Progress<'_>,
 ) -> Result<Tuning, PoolError> {
     let mut left: Vec<usize> = (0..space.combinations.len()).collect();
-    let mut table = Table { sessions: BTreeMap::new(), combinations: left.len() };
+    let mut table = Table { sessions: BTreeMap::new(), idle: Measured::default(), combinations: left.len() };
     let run = |numbers: &[usize], met: Met<'_>, passes: u64, table: &mut Table| {
         let told = |bytes: u64, sessions: u64| progress(bytes / passes, sessions);
         let (folded, of) = pass(discovered, space, settings, summarizer, &told, numbers, met)?;
@@ -248,7 +258,7 @@ fn pass(
     progress: Progress<'_>,
     numbers: &[usize],
     met: Met<'_>,
-) -> Result<(Folded<Measured>, FxHashMap<PlanAt, usize>), PoolError> {
+) -> Result<(Folded<Option<Box<Measured>>>, FxHashMap<PlanAt, usize>), PoolError> {
     // Only the profiles that are left; that of the present setting stays the first, by which windows are searched.
     let mut profiles: Vec<usize> = vec![0];
     let mut of: FxHashMap<PlanAt, usize> = FxHashMap::default();

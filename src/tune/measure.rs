@@ -36,10 +36,10 @@ pub struct Measured {
 }
 
 impl Measured {
-    /// Folds the rows of a session.
-    pub fn of(rows: PlanRows<'_>) -> Self {
+    /// Folds the rows of a session; `None` where it does not count and nothing is wrong, as with most that are short.
+    pub fn of(rows: PlanRows<'_>) -> Option<Box<Self>> {
         let session = rows.session;
-        Self {
+        let measured = Self {
             counts: counts(session),
             failed: !session.error.is_empty(),
             metrics: Metric::ALL.map(|metric| metric.of_session(session)),
@@ -52,7 +52,9 @@ impl Measured {
             cost_units: session.cost_units,
             cycles: rows.cycles.len() as u64,
             violations: session.violations,
-        }
+        };
+        let tells = measured.counts || measured.failed || measured.violations > 0;
+        tells.then(|| Box::new(measured))
     }
 
     /// A metric, where the session counts.
