@@ -85,7 +85,7 @@ mod tests {
     fn the_side_of_a_session_is_that_of_its_id() {
         // Pinned: a corpus must not be split anew by a new version.
         let sides: Vec<&str> = ["a", "b", "c", "d", "e", "f"].map(|id| place(id, 0.3).0.name()).to_vec();
-        assert_eq!(sides, ["dev", "dev", "dev", "dev", "dev", "dev"]);
+        assert_eq!(sides, ["held-out", "held-out", "dev", "dev", "held-out", "dev"]);
         assert_ne!(place("s-1", 0.3).1, place("s-2", 0.3).1);
     }
 

@@ -142,7 +142,7 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     assert_eq!(free.code, 0, "{free:?}");
     let dear: f64 = rows(&free.stdout)[0]["objective_tokens"].parse().expect("a number");
     let limit = (dear.floor() as u64 - 1).to_string();
-    let ran = tuned(&sandbox, &[sets, &fixed, &[&limit, "--format", "csv"]].concat());
+    let ran = tuned(&sandbox, &[sets, &fixed, &[limit.as_str(), "--format", "csv"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let all = rows(&ran.stdout);
     let best = all.iter().find(|row| row["recommended"] == "true").expect("a recommendation");
