@@ -19,6 +19,7 @@ use std::collections::BTreeMap;
 pub mod choose;
 pub mod grid;
 pub mod measure;
+pub mod record;
 pub mod search;
 pub mod space;
 

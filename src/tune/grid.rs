@@ -1,6 +1,6 @@
 //! What is tried: keys of a profile with their values, from a file and from the command line.
 
-use crate::profile::{line_of, nearest};
+use crate::profile::{MIN_WINDOW, line_of, nearest};
 use crate::strategy::Strategy;
 use toml::{Table, Value};
 
@@ -190,11 +190,10 @@ fn refused(key: &str, value: &Value) -> Option<String> {
         },
         (PROFILE, Value::String(_)) => None,
         (WINDOW, Value::String(text)) if text == "auto" => None,
-        (WINDOW, Value::Integer(tokens)) if *tokens >= crate::profile::MIN_WINDOW as i64 => None,
-        (WINDOW, Value::Integer(tokens)) => Some(format!(
-            "a window of {tokens} tokens holds nothing; use at least {}",
-            crate::profile::MIN_WINDOW
-        )),
+        (WINDOW, Value::Integer(tokens)) => {
+            let large = u64::try_from(*tokens).is_ok_and(|tokens| tokens >= MIN_WINDOW);
+            (!large).then(|| format!("a window of {tokens} tokens holds nothing; use at least {MIN_WINDOW}"))
+        }
         (SUMMARY_TOKENS, Value::Integer(tokens)) if *tokens > 0 => None,
         (PROFILE | STRATEGY | WINDOW | SUMMARY_TOKENS, value) => {
             Some(format!("{} is no value of {key}", shown(value)))

@@ -188,8 +188,8 @@ fn the_recommended_profile_makes_the_figures_that_recommend_it() {
         "needed_survival",
     );
     check_reproduced(
-        &["--set", "keep.share=0.05,0.1", "--set", "window=12k", "--set", "strategy=structured,narrative"],
-        &["--window", "12k"],
+        &["--set", "keep.share=0.05,0.1", "--set", "window=30k", "--set", "strategy=structured,narrative"],
+        &["--window", "30k"],
         "summary_survival",
     );
 }
