@@ -205,6 +205,20 @@ fn a_grid_file_and_the_command_line_give_the_same() {
 }
 
 #[test]
+fn the_grid_of_the_readme_is_one() {
+    let readme = include_str!("../../README.md");
+    let grid = readme.split_once("```text\n# grid.toml").and_then(|(_, rest)| rest.split_once("```"));
+    let sandbox = Sandbox::new();
+    sandbox.file("grid.toml", format!("#{}", grid.expect("a grid").0));
+    sandbox.file("mine.toml", "extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = 8000\n");
+    let pi = fixture("pi");
+    let ran = sandbox.run(&["tune", &pi, "-q", "--grid", "grid.toml", "--held-out", "0", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!(document["in_grid"], 32);
+}
+
+#[test]
 fn profiles_and_files_are_bases() {
     let sandbox = Sandbox::new();
     sandbox.file("mine.toml", "extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = 8000\n");
