@@ -130,6 +130,8 @@ struct Row {
     side: Side,
     /// By which it is split and met.
     family: String,
+    /// Its log.
+    source: String,
     /// By the numbers of the combinations that were replayed on it.
     found: FxHashMap<usize, Option<Box<Measured>>>,
 }
@@ -154,10 +156,11 @@ impl Table {
         for session in folded.sessions {
             let count = seen.entry((session.id.clone(), session.family.clone())).or_default();
             *count += 1;
-            let (side, family) = (place(&session.family, held_out).0, session.family);
+            let (side, family, source) = (place(&session.family, held_out).0, session.family, session.source);
             let row = self.sessions.entry((session.id, family.clone(), *count)).or_insert_with(|| Row {
                 side,
                 family,
+                source,
                 found: FxHashMap::default(),
             });
             if session.failed {
@@ -200,6 +203,14 @@ impl Table {
         families
     }
 
+    /// The logs that hold sessions of these families.
+    fn logs(&self, discovered: &Discovered, families: &FxHashSet<&str>) -> Discovered {
+        let rows = self.sessions.values().filter(|row| families.contains(row.family.as_str()));
+        let labels: FxHashSet<&str> = rows.map(|row| row.source.as_str()).collect();
+        let sources = discovered.sources.iter().filter(|source| labels.contains(source.label.as_str()));
+        Discovered { sources: sources.cloned().collect(), ..Discovered::default() }
+    }
+
     fn count(&self, side: Side, objective: Metric) -> SideCount {
         let present = self.under(0, side);
         let measured = present.iter().flatten().filter(|one| one.metric(objective).is_some()).count();
@@ -217,19 +228,26 @@ pub fn tune(
 ) -> Result<Tuning, PoolError> {
     let mut left: Vec<usize> = (0..space.combinations.len()).collect();
     let mut table = Table { sessions: BTreeMap::new(), idle: Measured::default(), combinations: left.len() };
-    let run = |numbers: &[usize], met: Met<'_>, passes: u64, table: &mut Table| {
-        let told = |bytes: u64, sessions: u64| progress(bytes / passes, sessions);
-        let (folded, of) = pass(discovered, space, settings, summarizer, &told, numbers, met)?;
+    let run = |logs: &Discovered, numbers: &[usize], met: Met<'_>, table: &mut Table| {
+        // A search reads logs more than once: what it tells comes to all of them by its end.
+        let passes = if settings.search == Search::Grid { 1 } else { 2 };
+        let whole = logs.sources.len() == discovered.sources.len();
+        let told = |bytes: u64, sessions: u64| {
+            if whole {
+                progress(bytes / passes, sessions);
+            }
+        };
+        let (folded, of) = pass(logs, space, settings, summarizer, &told, numbers, met)?;
         let manifest = folded.manifest.clone();
         table.take(folded, &of, numbers, settings.held_out);
         Ok(manifest)
     };
     if settings.search == Search::Grid {
-        let manifest = run(&left, &|_| true, 1, &mut table)?;
+        let manifest = run(discovered, &left, &|_| true, &mut table)?;
         return Ok(finished(&table, &left, settings, manifest, Vec::new()));
     }
     // The present setting tells in which sessions there is anything to compare.
-    run(&[0], &|_| true, 2, &mut table)?;
+    run(discovered, &[0], &|_| true, &mut table)?;
     let order = table.dev_order(settings);
     let sizes = search::steps(left.len(), order.len());
     let mut steps = Vec::with_capacity(sizes.len());
@@ -238,7 +256,7 @@ pub fn tune(
         let new: FxHashSet<&str> =
             order.iter().take(size).map(String::as_str).filter(|id| !met.contains(id)).collect();
         let others: Vec<usize> = left.iter().copied().filter(|number| *number > 0).collect();
-        run(&others, &|id| new.contains(id), 4, &mut table)?;
+        run(&table.logs(discovered, &new), &others, &|id| new.contains(id), &mut table)?;
         met.extend(&new);
         let tried = left.len();
         left = thinned(&table, left, settings, &|id| met.contains(id));
@@ -246,7 +264,7 @@ pub fn tune(
         steps.push(Step { sessions: sessions.first().map_or(0, |score| score.n), tried, kept: left.len() });
     }
     let others: Vec<usize> = left.iter().copied().filter(|number| *number > 0).collect();
-    let manifest = run(&others, &|id| !met.contains(id), 4, &mut table)?;
+    let manifest = run(discovered, &others, &|id| !met.contains(id), &mut table)?;
     Ok(finished(&table, &left, settings, manifest, steps))
 }
 

@@ -14,6 +14,7 @@ use crate::results::files::{prepare_tuning, write_tuning};
 use crate::summarize::extractive::Extractive;
 use crate::tune::grid::{Grid, GridError, PROFILE};
 use crate::tune::record::Found;
+use crate::tune::search::Search;
 use crate::tune::space::{Base, Space};
 use crate::tune::{TuneSettings, Tuning, tune};
 use std::path::Path;
@@ -40,6 +41,11 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         prepare_tuning(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }
     let found = args.list.find(&args.paths, ui);
+    if settings.search == Search::Halving && found.sources.iter().any(|source| source.path == Path::new("-"))
+    {
+        let cause = "--search halving reads logs more than once, which standard input does not allow";
+        return Err(Failure::new(cause, "name files, or use --search grid"));
+    }
     let tuning =
         with_progress(&found, ui, |progress| tune(&found, &space, &settings, &Extractive, progress))?;
     problems(&tuning.manifest, ui);

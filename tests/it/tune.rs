@@ -75,6 +75,19 @@ fn nothing_measured_is_no_result() {
 }
 
 #[test]
+fn standard_input_is_read_once() {
+    let log = std::fs::read_to_string(fixture("pi/v3-orchard-cache-branch.jsonl")).expect("a fixture");
+    let tune = |extra: &[&str]| {
+        let arguments = [&["tune", "-", "--set", "keep.tokens=4k", "--held-out", "0"], extra].concat();
+        Sandbox::new().run_with(&arguments, &log)
+    };
+    assert_eq!(tune(&[]).code, 0);
+    let ran = tune(&["--search", "halving"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{ran:?}");
+    assert!(ran.stderr.contains("standard input"), "{}", ran.stderr);
+}
+
+#[test]
 fn a_bad_log_beside_good_ones_is_named() {
     let sandbox = Sandbox::new();
     sandbox.file("notes.jsonl", "{\"a\":1}\n{\"b\":2}\n");
