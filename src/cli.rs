@@ -20,6 +20,7 @@ pub mod replay;
 pub mod report;
 pub mod schema;
 pub mod show;
+pub mod tune;
 pub mod ui;
 pub mod work;
 pub mod write;
@@ -43,6 +44,7 @@ pub fn main() -> ExitCode {
         Verb::Inspect(args) => inspect::run(args, &ui),
         Verb::Overflow(args) => overflow::run(args, &ui),
         Verb::Profiles(args) => profiles::run(args, &ui),
+        Verb::Tune(args) => tune::run(args, &ui),
         Verb::Compact(args) => compact::run(args, &ui),
         Verb::Convert(args) => convert::run(args, &ui),
         Verb::Compare(args) => compare::run(args, &ui),

@@ -196,7 +196,9 @@ pub fn compact(
     let session = prepared.tokens.total();
     let planner = prepared.planner(&settings.profile, settings.summary_tokens);
     let (mut window, mut source, limit) = match &settings.windows {
-        Windows::Cycles(cycles) => (planner.window_for(*cycles), WindowSource::Cycles, *cycles),
+        Windows::Cycles(cycles) | Windows::Shared(cycles) => {
+            (planner.window_for(*cycles), WindowSource::Cycles, *cycles)
+        }
         Windows::Given(choices) => match choices.first() {
             Some(WindowChoice::Tokens(window)) => (*window, WindowSource::Given, usize::MAX),
             Some(WindowChoice::Auto) | None => {

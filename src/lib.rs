@@ -11,7 +11,7 @@
 //! | 4 scoring | [`score`] |
 //! | 5 results | [`results`], [`stats`], [`aggregate`] |
 //! | 6 run | [`run`], [`export`] |
-//! | 7 verdicts | [`compare`], [`gate`], [`report`] |
+//! | 7 verdicts | [`compare`], [`gate`], [`report`], [`tune`] |
 //! | 8 shell | [`cli`] |
 
 pub mod aggregate;
@@ -51,3 +51,4 @@ pub mod summary_text;
 mod testing;
 pub mod tokens;
 pub mod transcript;
+pub mod tune;

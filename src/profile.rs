@@ -25,10 +25,10 @@ mod file;
 mod templates;
 
 pub use amounts::{Amounts, MIN_WINDOW};
-pub use file::known;
 #[cfg(test)]
 pub(crate) use file::section;
-pub(crate) use file::{nearest, suggested};
+pub(crate) use file::suggested;
+pub use file::{known, line_of, nearest, nested, overlay};
 
 /// A policy. Unknown keys are errors that name their line.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

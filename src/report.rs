@@ -32,6 +32,7 @@ pub mod show;
 pub mod svg;
 pub mod table;
 pub mod text;
+pub mod tune;
 
 /// What a report looks like.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

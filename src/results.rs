@@ -645,6 +645,9 @@ pub struct Settings {
     pub windows: Vec<String>,
     /// Cycles asked for; 0 with given windows.
     pub cycles: u64,
+    /// The windows searched for the first profile hold for all.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub same_window: bool,
     /// `--summary-tokens`.
     pub summary_tokens: Option<u64>,
     /// Commands and refused requests that logs record were followed.

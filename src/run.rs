@@ -5,6 +5,7 @@
 
 mod assemble;
 mod audit;
+pub mod fold;
 pub mod inspect;
 mod logs;
 mod rows;
@@ -41,6 +42,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 pub enum Windows {
     /// Searched per session so that this many cycles happen.
     Cycles(usize),
+    /// Searched per session so that this many cycles happen under the first profile; every profile is replayed at what was
+    /// found there, to the end of the log, so that profiles can be compared. Where the first one compacts nothing, none does.
+    Shared(usize),
     /// Given, one replay each.
     Given(Vec<WindowChoice>),
 }
@@ -128,11 +132,11 @@ pub struct PoolError {
     pub reason: String,
 }
 
-/// Everything from one file.
-struct FileOutcome {
+/// Everything from one file, with what became of each session.
+struct FileOutcome<S> {
     ingested: Option<FileFacts>,
     problems: Vec<Problem>,
-    sessions: Vec<SessionOutcome>,
+    sessions: Vec<S>,
 }
 
 /// What the manifest says about a file that was read.
@@ -181,30 +185,47 @@ pub fn run(
     summarizer: &dyn Summarizer,
     progress: Progress<'_>,
 ) -> Result<RunOutput, PoolError> {
+    let outcomes = each_file(discovered, settings.jobs, progress, &|transcript, place| {
+        let rows = || match settings.job {
+            Job::Replay => session(transcript, place, settings, summarizer),
+            Job::Audit => audit::session(transcript, place, settings),
+        };
+        catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
+    })?;
+    Ok(assemble(discovered, settings, summarizer, outcomes))
+}
+
+/// Reads every file, works on its sessions, and gives what came of it in input order.
+fn each_file<S: Send>(
+    discovered: &Discovered,
+    jobs: usize,
+    progress: Progress<'_>,
+    work: &(dyn Fn(&Transcript, Place<'_>) -> S + Sync),
+) -> Result<Vec<FileOutcome<S>>, PoolError> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(settings.jobs)
+        .num_threads(jobs)
         .build()
-        .map_err(|error| PoolError { jobs: settings.jobs, reason: error.to_string() })?;
+        .map_err(|error| PoolError { jobs, reason: error.to_string() })?;
     let mut order: Vec<usize> = (0..discovered.sources.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(discovered.sources.get(*at).map_or(0, |source| source.bytes)));
-    let mut outcomes: Vec<(usize, FileOutcome)> = pool.install(|| {
+    let mut outcomes: Vec<(usize, FileOutcome<S>)> = pool.install(|| {
         order
             .par_iter()
             .with_max_len(1)
             .filter_map(|at| {
                 let source = discovered.sources.get(*at)?;
-                let outcome = file(source, settings, summarizer);
+                let outcome = file(source, work);
                 progress(source.bytes, outcome.sessions.len() as u64);
                 Some((*at, outcome))
             })
             .collect()
     });
     outcomes.sort_by_key(|(at, _)| *at);
-    Ok(assemble(discovered, settings, summarizer, outcomes.into_iter().map(|(_, outcome)| outcome).collect()))
+    Ok(outcomes.into_iter().map(|(_, outcome)| outcome).collect())
 }
 
-/// Reads one file and runs its sessions.
-fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) -> FileOutcome {
+/// Reads one file and works on its sessions.
+fn file<S: Send>(source: &Source, work: &(dyn Fn(&Transcript, Place<'_>) -> S + Sync)) -> FileOutcome<S> {
     let lost = |code: &str, text: String| {
         let problem = Problem {
             source: source.label.clone(),
@@ -215,17 +236,12 @@ fn file(source: &Source, settings: &RunSettings, summarizer: &dyn Summarizer) ->
         };
         FileOutcome { ingested: None, problems: vec![problem], sessions: Vec::new() }
     };
-    let mut sessions: Vec<SessionOutcome> = Vec::new();
+    let mut sessions: Vec<S> = Vec::new();
     let read = read_log(source, &mut |read| {
         sessions.par_extend(read.par_iter().map(|transcript| {
             // A canonical log tells where its sessions came from, or does not know.
             let format = transcript.format.as_deref().unwrap_or("canonical");
-            let place = Place { source: &source.label, format };
-            let rows = || match settings.job {
-                Job::Replay => session(transcript, place, settings, summarizer),
-                Job::Audit => audit::session(transcript, place, settings),
-            };
-            catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
+            work(transcript, Place { source: &source.label, format })
         }));
     });
     let LogRead { ingested, hash, bytes } = match read {
@@ -281,6 +297,17 @@ fn failed(transcript: &Transcript, place: Place<'_>, settings: &RunSettings) -> 
     outcome
 }
 
+/// Place of a plan among the profiles, windows and strategies of the settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct PlanAt {
+    /// Of its profile.
+    pub profile: usize,
+    /// Of its window; 0 where windows are searched for.
+    pub window: usize,
+    /// Of its strategy.
+    pub strategy: usize,
+}
+
 /// Replays one session under every plan.
 fn session(
     transcript: &Transcript,
@@ -289,12 +316,26 @@ fn session(
     summarizer: &dyn Summarizer,
 ) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
+    under_plans(transcript, place, settings, summarizer, &|_| true, &mut outcome, &mut |_, _| {});
+    outcome
+}
+
+/// Prepares a session once and replays it under every plan that is wanted; behind each, `told` may take its rows away.
+fn under_plans(
+    transcript: &Transcript,
+    place: Place<'_>,
+    settings: &RunSettings,
+    summarizer: &dyn Summarizer,
+    wanted: &dyn Fn(PlanAt) -> bool,
+    outcome: &mut SessionOutcome,
+    told: &mut dyn FnMut(PlanAt, &mut SessionOutcome),
+) {
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
     let prepared = stages.prepare(transcript, &tokens, settings.tokenizer, &effects, &settings.asked);
     let planners = stages.planners(&prepared, &settings.profiles, settings.summary_tokens);
-    let targets = targets(transcript, &tokens, &planners, settings);
+    let targets = targets(transcript, &tokens, &planners, settings, wanted);
     let reach = Reach::of(&targets, transcript, settings);
     // Facts are extracted only for sessions that are compacted at all.
     let facts = reach.map(|reach| {
@@ -306,10 +347,14 @@ fn session(
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
     let makeup = Makeup::of(transcript, &tokens, facts.as_ref());
     for target in &targets {
-        let Target { at, profile, planner, window, source, limit, locked } = target;
+        let Target { at, profile, planner, choice, window, source, limit, locked } = target;
         let Some(prepared) = prepared.get(stages.of(*at)) else { continue };
         let first = outcome.lost.len();
-        for strategy in &settings.strategies {
+        for (number, strategy) in settings.strategies.iter().enumerate() {
+            let place_of = PlanAt { profile: *at, window: *choice, strategy: number };
+            if !wanted(place_of) {
+                continue;
+            }
             let plan = Plan {
                 profile,
                 strategy: *strategy,
@@ -325,14 +370,14 @@ fn session(
             makeup.tell(&mut row);
             row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
             row.cycles_asked = match settings.windows {
-                Windows::Cycles(cycles) => cycles as u64,
+                Windows::Cycles(cycles) | Windows::Shared(cycles) => cycles as u64,
                 Windows::Given(_) => 0,
             };
             if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
                 let frame = Frame::of(&plan, planner, summarizer);
                 let log_facts = settings.log_facts;
                 let scene = Scene { transcript, prepared, facts, scorer, place, frame, log_facts };
-                scene.rows(&result, &mut row, &mut outcome, |_, _, _| {});
+                scene.rows(&result, &mut row, outcome, |_, _, _| {});
             }
             tell_cost(&mut row, &result.cost);
             if settings.events && *strategy != Strategy::None {
@@ -350,10 +395,10 @@ fn session(
             }
             outcome.exercised |= row.exercised;
             outcome.sessions.push(row);
+            told(place_of, outcome);
         }
-        also_lost(&mut outcome, first, &settings.strategies);
+        also_lost(outcome, first, &settings.strategies);
     }
-    outcome
 }
 
 /// One way to replay a session.
@@ -362,6 +407,8 @@ struct Target<'p> {
     at: usize,
     profile: &'p Profile,
     planner: &'p Planner<'p>,
+    /// Position of the window.
+    choice: usize,
     /// Tokens.
     window: u64,
     source: WindowSource,
@@ -377,15 +424,32 @@ fn targets<'p>(
     tokens: &TokenIndex,
     planners: &'p [Planner<'p>],
     settings: &'p RunSettings,
+    wanted: &dyn Fn(PlanAt) -> bool,
 ) -> Vec<Target<'p>> {
     let mut targets = Vec::new();
+    let shared = match (&settings.windows, settings.mode) {
+        (Windows::Shared(cycles), Mode::Grow) => planners.first().map(|first| {
+            // What the first profile does not compact is compacted by none: there is nothing to compare.
+            let found = first.window_to_share(*cycles);
+            (found.unwrap_or_else(|| first.window_for(*cycles)), if found.is_some() { usize::MAX } else { 0 })
+        }),
+        _ => None,
+    };
     for (at, (profile, planner)) in settings.profiles.iter().zip(planners).enumerate() {
-        for (window, source, limit) in windows(transcript, tokens, planner, settings) {
+        let found = match shared {
+            Some((window, limit)) => vec![(window, WindowSource::Cycles, limit)],
+            None => windows(transcript, tokens, planner, settings),
+        };
+        for (choice, (window, source, limit)) in found.into_iter().enumerate() {
+            let is_wanted = |strategy| wanted(PlanAt { profile: at, window: choice, strategy });
+            if !(0..settings.strategies.len()).any(is_wanted) {
+                continue;
+            }
             let locked = match settings.mode {
                 Mode::Grow => planner.schedule(window, limit),
                 Mode::Repeat => repeat_schedule(planner, transcript.messages.len(), window, limit),
             };
-            targets.push(Target { at, profile, planner, window, source, limit, locked });
+            targets.push(Target { at, profile, planner, choice, window, source, limit, locked });
         }
     }
     targets
@@ -493,10 +557,10 @@ fn windows(
     settings: &RunSettings,
 ) -> Vec<(u64, WindowSource, usize)> {
     match (&settings.windows, settings.mode) {
-        (Windows::Cycles(cycles), Mode::Grow) => {
+        (Windows::Cycles(cycles) | Windows::Shared(cycles), Mode::Grow) => {
             vec![(planner.window_for(*cycles), WindowSource::Cycles, *cycles)]
         }
-        (Windows::Cycles(cycles), Mode::Repeat) => {
+        (Windows::Cycles(cycles) | Windows::Shared(cycles), Mode::Repeat) => {
             vec![(planner.window_for_whole(tokens.total()), WindowSource::Cycles, *cycles)]
         }
         (Windows::Given(choices), mode) => choices

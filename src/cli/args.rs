@@ -16,8 +16,10 @@ use clap::{ArgAction, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 
 mod report;
+mod tune;
 
 pub use report::ReportArgs;
+pub use tune::TuneArgs;
 
 /// Replay agent logs through context compaction and score what survives
 #[derive(Debug, Parser)]
@@ -59,6 +61,9 @@ pub enum Verb {
     /// Show one cycle in full: the cut and why, the summary, and where each fact went
     #[command(long_about = SHOW_ABOUT)]
     Show(ShowArgs),
+    /// Compare settings of a policy on the same logs, and recommend one
+    #[command(long_about = tune::ABOUT)]
+    Tune(TuneArgs),
     /// Compact sessions at their end and write what to go on from
     #[command(long_about = COMPACT_ABOUT)]
     Compact(CompactArgs),
@@ -595,6 +600,10 @@ pub struct ReplayArgs {
     /// Find a window per session at which so many compactions happen [default: 5]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
     pub cycles: Option<u16>,
+
+    /// Replay all policies at the windows found for the first one, to the end of each log, so that policies can be compared
+    #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["window", "mode", "compact_at"])]
+    pub same_window: bool,
 
     /// One schedule of triggers and cuts for all strategies, or each strategy on its own
     #[arg(long, value_enum, default_value_t = Schedule::Locked)]

@@ -42,7 +42,10 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         let cause = format!("two different profiles are called `{name}`: their rows could not be told apart");
         return Err(Failure::new(cause, "give each profile file a `name` of its own"));
     }
-    let windows = args.steps.windows(distinct(&args.window), args.cycles);
+    let windows = match args.steps.windows(distinct(&args.window), args.cycles) {
+        Windows::Cycles(cycles) if args.same_window => Windows::Shared(cycles),
+        windows => windows,
+    };
     Ok(RunSettings {
         asked: args.steps.asked(&windows)?,
         job: Job::Replay,

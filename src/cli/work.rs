@@ -74,7 +74,7 @@ pub fn with_progress<T>(
 }
 
 /// Names every lost and damaged input on stderr, once: its first problem, and how many more there are.
-fn problems(manifest: &Manifest, ui: &Ui) {
+pub fn problems(manifest: &Manifest, ui: &Ui) {
     let mut files: Vec<(&Problem, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for problem in manifest.problems.iter().filter(|problem| problem.severity != "note") {

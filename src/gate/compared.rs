@@ -22,6 +22,7 @@ pub fn mismatches(before: &Manifest, now: &Manifest, common_only: bool) -> Vec<S
     check("tokenizer", ours.tokenizer.clone(), theirs.tokenizer.clone());
     check("cycles", ours.cycles.to_string(), theirs.cycles.to_string());
     check("schedule", ours.schedule.clone(), theirs.schedule.clone());
+    check("same window", ours.same_window.to_string(), theirs.same_window.to_string());
     check("mode", ours.mode.clone(), theirs.mode.clone());
     check("horizon in calls", ours.horizon_calls.to_string(), theirs.horizon_calls.to_string());
     check("recorded commands followed", ours.follow_recorded.to_string(), theirs.follow_recorded.to_string());

@@ -107,11 +107,35 @@ impl Profile {
         Ok(profile)
     }
 
-    /// An embedded profile as a table, those that it extends taken in.
+    /// An embedded profile as a table, those that it extends taken in; of `NAME+fixes` too.
     pub fn table_of(name: &str) -> Option<Table> {
-        let own: Table = Self::text_of(name)?.parse().ok()?;
-        extended(own, DEPTH).ok()
+        based_on(&Value::from(name), DEPTH).ok()
     }
+
+    /// The profile in a text as a table, those that it extends taken in.
+    pub fn table_in(origin: &str, text: &str) -> Result<Table, ProfileError> {
+        let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
+        let own: Table = text.parse().map_err(|error: toml::de::Error| fail(plain(&error)))?;
+        extended(own, DEPTH).map_err(|reason| fail(Fault::of(&["extends"], reason).in_text(text)))
+    }
+
+    /// A profile with values on top of those of another one, checked like a profile file. `origin` names it in errors.
+    pub fn overlaid(origin: &str, base: &Table, own: &Table) -> Result<Self, ProfileError> {
+        let fail = |reason: String| ProfileError { name: origin.to_owned(), reason };
+        let mut table = base.clone();
+        merge(&mut table, own.clone());
+        let told =
+            |error: toml::de::Error| fail(blamed(base, own, "").unwrap_or_else(|| suggested(&plain(&error))));
+        let profile: Self = table.clone().try_into().map_err(told)?;
+        templates::check(&table).map_err(|fault| fail(fault.in_text("")))?;
+        profile.validate().map_err(|fault| fail(fault.in_text("")))?;
+        Ok(profile)
+    }
+}
+
+/// Puts the values of a table on top of those of another one, as `extends` does it.
+pub fn overlay(base: &mut Table, own: Table) {
+    merge(base, own);
 }
 
 /// The name of a profile without the mark that its faults are mended, and whether it has the mark.
@@ -200,7 +224,7 @@ pub(crate) fn suggested(message: &str) -> String {
 }
 
 /// The name that was meant by a wrong one: the nearest, unless it is farther than half its length.
-pub(crate) fn nearest<'k>(wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
+pub fn nearest<'k>(wrong: &str, known: impl Iterator<Item = &'k str>) -> Option<&'k str> {
     let distances = known.map(|known| (strsim::damerau_levenshtein(known, wrong), known));
     distances.min().filter(|(distance, known)| distance * 2 <= known.len()).map(|(_, known)| known)
 }
@@ -235,8 +259,8 @@ fn leaves(table: &Table, before: &str) -> Vec<(String, Value)> {
     all.collect()
 }
 
-/// A table that holds one value at a path.
-fn nested(path: &str, value: Value) -> Table {
+/// A table that holds one value at a path of keys with dots between.
+pub fn nested(path: &str, value: Value) -> Table {
     let (key, value) = match path.split_once('.') {
         Some((key, rest)) => (key, Value::Table(nested(rest, value))),
         None => (path, value),
@@ -245,7 +269,7 @@ fn nested(path: &str, value: Value) -> Table {
 }
 
 /// The line of a TOML text, from 1, that sets a key, given by its path.
-pub(super) fn line_of(text: &str, path: &str) -> Option<usize> {
+pub fn line_of(text: &str, path: &str) -> Option<usize> {
     let document = toml::de::DeTable::parse(text).ok()?;
     let mut table = document.get_ref();
     let mut keys = path.split('.').peekable();

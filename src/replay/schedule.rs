@@ -770,9 +770,26 @@ impl<'a> Planner<'a> {
     /// Never below [`MIN_WINDOW`], nor system, pinned request, budget and twice the largest unit, nor so small that the
     /// context after a compaction leaves no room for one more unit before the next.
     pub fn window_for(&self, cycles: usize) -> u64 {
-        let whole = self.overhead.0 + self.tokens.total();
-        let ceiling = ((whole as f64 / self.profile.fullness()) as u64).saturating_add(2);
+        let ceiling = self.ceiling();
+        self.window_from(self.floor(ceiling), ceiling, cycles)
+    }
+
+    /// The same for a window at which other policies are to be replayed, too: a third above the least one, so that they have
+    /// room. `None` where this policy compacts nothing there.
+    pub fn window_to_share(&self, cycles: usize) -> Option<u64> {
+        let ceiling = self.ceiling();
         let floor = self.floor(ceiling);
+        let window = self.window_from(floor.saturating_add(floor / 3), ceiling, cycles);
+        (!self.schedule(window, 1).cuts.is_empty()).then_some(window)
+    }
+
+    /// No larger window compacts anything.
+    fn ceiling(&self) -> u64 {
+        let whole = self.overhead.0 + self.tokens.total();
+        ((whole as f64 / self.profile.fullness()) as u64).saturating_add(2)
+    }
+
+    fn window_from(&self, floor: u64, ceiling: u64, cycles: usize) -> u64 {
         if floor >= ceiling {
             return floor;
         }

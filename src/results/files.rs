@@ -53,6 +53,20 @@ pub const AFTERWARDS: &str = "afterwards.csv";
 /// Event rows; only there with `--events`.
 pub const EVENTS: &str = "events.csv";
 
+/// Combinations of settings and what came of them; written by `tune`, like the next two.
+pub const TUNING: &str = "tuning.csv";
+/// The same with the search and its verdict; it comes last.
+pub const TUNING_RECORD: &str = "tuning.json";
+/// The profile that is recommended.
+pub const RECOMMENDED: &str = "recommended.toml";
+
+/// The names that `tune` writes, with what each begins with.
+const TUNED: [(&str, &str); 3] =
+    [(TUNING, "combination,split,"), (TUNING_RECORD, "{"), (RECOMMENDED, RECOMMENDED_BEGINS)];
+
+/// What a recommended profile begins with.
+pub const RECOMMENDED_BEGINS: &str = "# Recommended by compactor tune";
+
 const ALL: [&str; 14] = [
     MANIFEST,
     CYCLES,
@@ -119,6 +133,28 @@ impl FilesError {
 /// Makes sure that results can go to `dir`: creates it, and refuses a file or a directory with other files in it. Worth
 /// a call before a long run.
 pub fn prepare(dir: &Path) -> Result<(), FilesError> {
+    prepare_for(dir, &ALL, is_result)
+}
+
+/// The same for the results of `tune`.
+pub fn prepare_tuning(dir: &Path) -> Result<(), FilesError> {
+    prepare_for(dir, &TUNED.map(|(name, _)| name), |path, name| {
+        let begins = TUNED.iter().find(|(own, _)| *own == name).map_or("", |(_, begins)| *begins);
+        starts_with(path, begins)
+    })
+}
+
+/// Writes the results of `tune` to `dir`, replacing earlier ones.
+pub fn write_tuning(dir: &Path, table: &str, record: &str, profile: &str) -> Result<(), FilesError> {
+    prepare_tuning(dir)?;
+    remove(dir, TUNING_RECORD)?;
+    for (name, text) in [(TUNING, table), (RECOMMENDED, profile), (TUNING_RECORD, record)] {
+        write_file(dir, name, |out| out.write_all(text.as_bytes()))?;
+    }
+    Ok(())
+}
+
+fn prepare_for(dir: &Path, own: &[&str], is_own: fn(&Path, &str) -> bool) -> Result<(), FilesError> {
     let hint = "give a new or empty directory, or the directory of an earlier run";
     if dir.exists() && !dir.is_dir() {
         return Err(FilesError::new(dir, "is a file, not a directory", hint));
@@ -128,10 +164,10 @@ pub fn prepare(dir: &Path) -> Result<(), FilesError> {
     let mut foreign = Vec::new();
     for entry in entries {
         let name = entry.map_err(|error| FilesError::io(dir, "list the directory", error))?.file_name();
-        let own = ALL.iter().find(|own| name == **own);
-        let ours = own.map_or_else(
-            || ALL.iter().any(|own| name == temporary_name(own).as_str()),
-            |own| is_result(&dir.join(own), own),
+        let known = own.iter().find(|own| name == **own);
+        let ours = known.map_or_else(
+            || own.iter().any(|own| name == temporary_name(own).as_str()),
+            |own| is_own(&dir.join(own), own),
         );
         if !ours {
             foreign.push(name.to_string_lossy().into_owned());
@@ -150,8 +186,6 @@ pub fn prepare(dir: &Path) -> Result<(), FilesError> {
 
 /// Does a file with the name of a result begin like one? Nothing is lost with an empty one.
 fn is_result(path: &Path, name: &str) -> bool {
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     let first = match name {
         MANIFEST => "{".to_owned(),
         CYCLES => begins::<CycleRow>(),
@@ -168,6 +202,12 @@ fn is_result(path: &Path, name: &str) -> bool {
         EVENTS => begins::<EventRow>(),
         _ => begins::<FactRow>(),
     };
+    starts_with(path, &first)
+}
+
+fn starts_with(path: &Path, first: &str) -> bool {
+    let mut start = Vec::new();
+    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     read.is_ok() && (start.is_empty() || start.starts_with(first.as_bytes()))
 }
 
@@ -317,6 +357,16 @@ pub fn write_csv<T: Serialize + DeserializeOwned>(out: &mut dyn Write, rows: &[T
             return Err(io::Error::other("a row must be a struct"));
         };
         writer.write_record(fields.into_iter().map(|(_, value)| cell(value)))?;
+    }
+    writer.flush()
+}
+
+/// Rows of which the columns are known only when they are made, as CSV.
+pub fn write_table(out: &mut dyn Write, columns: &[String], rows: &[Vec<Value>]) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+    writer.write_record(columns.iter().map(|column| text_cell(column)))?;
+    for row in rows {
+        writer.write_record(row.iter().cloned().map(cell))?;
     }
     writer.flush()
 }

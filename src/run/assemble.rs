@@ -17,33 +17,11 @@ pub(super) fn assemble(
     discovered: &Discovered,
     settings: &RunSettings,
     summarizer: &dyn Summarizer,
-    outcomes: Vec<FileOutcome>,
+    outcomes: Vec<FileOutcome<SessionOutcome>>,
 ) -> RunOutput {
-    let mut problems: Vec<Problem> = discovered
-        .problems
-        .iter()
-        .map(|(source, text)| Problem {
-            source: source.clone(),
-            line: 0,
-            code: "input".to_owned(),
-            severity: "lost".to_owned(),
-            text: text.clone(),
-        })
-        .collect();
-    let mut output = RunOutput {
-        manifest: Manifest {
-            schema_version: SCHEMA_VERSION,
-            scorer_version: SCORER_VERSION,
-            version: env!("CARGO_PKG_VERSION").to_owned(),
-            settings: wire_settings(settings, summarizer),
-            files: (discovered.sources.len() + discovered.problems.len()) as u64,
-            files_failed: discovered.problems.len() as u64,
-            ..Manifest::default()
-        },
-        ..RunOutput::default()
-    };
+    let mut output =
+        RunOutput { manifest: manifest(discovered, settings, summarizer, &outcomes), ..RunOutput::default() };
     let mut taken: FxHashMap<String, u32> = FxHashMap::default();
-    let mut hashes: Vec<[u8; 32]> = Vec::new();
     let mut losses: Vec<Loss> = Vec::new();
     let all = |rows: fn(&SessionOutcome) -> usize| -> usize {
         outcomes.iter().flat_map(|outcome| &outcome.sessions).map(rows).sum()
@@ -55,21 +33,6 @@ pub(super) fn assemble(
     output.spells.reserve_exact(all(|session| session.spells.len()));
     output.facts.reserve_exact(all(|session| session.facts.len()));
     for outcome in outcomes {
-        // A baseline that lies beside the logs is none of them: renewing it must not make it another corpus.
-        let is_log = outcome.problems.iter().all(|problem| problem.code != "own-result");
-        problems.extend(outcome.problems);
-        match outcome.ingested {
-            Some(facts) => {
-                if is_log {
-                    hashes.push(facts.hash);
-                    output.manifest.bytes += facts.bytes;
-                } else {
-                    output.manifest.files -= 1;
-                }
-                output.manifest.files_failed += u64::from(facts.lost && outcome.sessions.is_empty());
-            }
-            None => output.manifest.files_failed += 1,
-        }
         for mut session in outcome.sessions {
             rename(&mut session, &mut taken);
             output.manifest.sessions += 1;
@@ -90,22 +53,70 @@ pub(super) fn assemble(
             losses.append(&mut session.losses);
         }
     }
+    output.manifest.worst_losses = worst(losses);
+    output
+}
+
+/// The manifest of a run, sessions not yet counted.
+pub(super) fn manifest<S>(
+    discovered: &Discovered,
+    settings: &RunSettings,
+    summarizer: &dyn Summarizer,
+    outcomes: &[FileOutcome<S>],
+) -> Manifest {
+    let mut problems: Vec<Problem> = discovered
+        .problems
+        .iter()
+        .map(|(source, text)| Problem {
+            source: source.clone(),
+            line: 0,
+            code: "input".to_owned(),
+            severity: "lost".to_owned(),
+            text: text.clone(),
+        })
+        .collect();
+    let mut manifest = Manifest {
+        schema_version: SCHEMA_VERSION,
+        scorer_version: SCORER_VERSION,
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        settings: wire_settings(settings, summarizer),
+        files: (discovered.sources.len() + discovered.problems.len()) as u64,
+        files_failed: discovered.problems.len() as u64,
+        ..Manifest::default()
+    };
+    let mut hashes: Vec<[u8; 32]> = Vec::new();
+    for outcome in outcomes {
+        // A baseline that lies beside the logs is none of them: renewing it must not make it another corpus.
+        let is_log = outcome.problems.iter().all(|problem| problem.code != "own-result");
+        problems.extend(outcome.problems.iter().cloned());
+        match &outcome.ingested {
+            Some(facts) => {
+                if is_log {
+                    hashes.push(facts.hash);
+                    manifest.bytes += facts.bytes;
+                } else {
+                    manifest.files -= 1;
+                }
+                manifest.files_failed += u64::from(facts.lost && outcome.sessions.is_empty());
+            }
+            None => manifest.files_failed += 1,
+        }
+    }
     problems.sort_by_key(|problem| match problem.severity.as_str() {
         "lost" => 0,
         "damage" => 1,
         _ => 2,
     });
-    output.manifest.problems = problems;
-    output.manifest.worst_losses = worst(losses);
+    manifest.problems = problems;
     hashes.sort_unstable();
     let mut hasher = blake3::Hasher::new();
     for hash in hashes {
         hasher.update(&hash);
     }
-    output.manifest.corpus_hash = hasher.finalize().to_hex().to_string();
-    let wire = serde_json::to_vec(&output.manifest.settings).unwrap_or_default();
-    output.manifest.settings_hash = blake3::hash(&wire).to_hex().to_string();
-    output
+    manifest.corpus_hash = hasher.finalize().to_hex().to_string();
+    let wire = serde_json::to_vec(&manifest.settings).unwrap_or_default();
+    manifest.settings_hash = blake3::hash(&wire).to_hex().to_string();
+    manifest
 }
 
 /// Gives a session an id that no earlier one has.
@@ -157,7 +168,7 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
         hasher.update(format!("{profile:?}").as_bytes());
     }
     let (windows, cycles) = match &settings.windows {
-        Windows::Cycles(cycles) => (Vec::new(), *cycles as u64),
+        Windows::Cycles(cycles) | Windows::Shared(cycles) => (Vec::new(), *cycles as u64),
         Windows::Given(choices) => (
             choices
                 .iter()
@@ -190,6 +201,7 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
         strategies: settings.strategies.iter().map(|strategy| strategy.name().to_owned()).collect(),
         windows,
         cycles,
+        same_window: matches!(settings.windows, Windows::Shared(_)),
         summary_tokens: settings.summary_tokens,
         schedule: match settings.schedule {
             ScheduleMode::Locked => "locked".to_owned(),

@@ -110,7 +110,7 @@ fn cycle(
     // The first profile is the one that is shown.
     let prepared = staged.get(stages.of(0)).unwrap_or(&plain);
     let targets = match settings.job {
-        Job::Replay => targets(transcript, &tokens, &planners, settings),
+        Job::Replay => targets(transcript, &tokens, &planners, settings, &|_| true),
         Job::Audit => Vec::new(),
     };
     let (result, frame, target) =

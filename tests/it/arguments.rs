@@ -26,13 +26,22 @@ fn help_of_every_verb() {
     assert_snapshot!("help_gate", help(&["gate", "--help"]));
     assert_snapshot!("help_columns", help(&["columns", "--help"]));
     assert_snapshot!("help_schema", help(&["schema", "--help"]));
+    assert_snapshot!("help_tune", help(&["tune", "--help"]));
 }
 
 #[test]
 fn without_input_the_help_goes_to_stderr() {
-    for arguments in
-        [&[][..], &["replay"], &["audit"], &["show"], &["compact"], &["convert"], &["compare"], &["gate"]]
-    {
+    for arguments in [
+        &[][..],
+        &["replay"],
+        &["audit"],
+        &["show"],
+        &["compact"],
+        &["convert"],
+        &["compare"],
+        &["gate"],
+        &["tune"],
+    ] {
         let ran = Sandbox::new().run(arguments);
         assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{arguments:?}");
         assert!(ran.stderr.contains("Usage: compactor"), "{arguments:?}: {}", ran.stderr);

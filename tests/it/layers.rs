@@ -38,6 +38,7 @@ const ROWS: &[(&str, usize)] = &[
     ("compare", 7),
     ("gate", 7),
     ("report", 7),
+    ("tune", 7),
     ("cli", 8),
 ];
 

@@ -29,6 +29,7 @@ mod replay;
 mod report;
 mod steps;
 mod support;
+mod tune;
 mod validity;
 mod verdicts;
 mod writing;

@@ -1,0 +1,375 @@
+//! What a search over settings found: a table for people, rows and one document for programs, and the profile to use.
+//!
+//! All of them are made from the same rows, so that they cannot disagree.
+
+use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, aligned, paint, percent};
+use super::text::{count, sanitize, thousands};
+use super::{Look, json_document};
+use crate::aggregate::Metric;
+use crate::results::files::{RECOMMENDED_BEGINS, write_table};
+use crate::stats::{MIN_SESSIONS, Paired};
+use crate::tune::choose::{Bar, Verdict};
+use crate::tune::measure::Pooled;
+use crate::tune::record::{Found, rows};
+use crate::tune::search::Side;
+use serde_json::{Map, Value, json};
+use std::io;
+
+/// Rows of the table beside those of the frontier and the present setting.
+const SHOWN: usize = 10;
+
+/// A row per combination and side.
+pub fn csv(found: Found<'_>) -> io::Result<String> {
+    let (columns, rows) = rows(found);
+    let mut bytes = Vec::new();
+    write_table(&mut bytes, &columns, &rows)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
+}
+
+/// Manifest, search, verdict and rows as one document.
+pub fn json(found: Found<'_>) -> io::Result<String> {
+    let (columns, rows) = rows(found);
+    let objects: Vec<Value> = rows
+        .into_iter()
+        .map(|row| Value::Object(columns.iter().cloned().zip(row).collect::<Map<String, Value>>()))
+        .collect();
+    let Found { space, settings, tuning } = found;
+    let steps: Vec<Value> = tuning
+        .steps
+        .iter()
+        .map(|step| {
+            json!({
+                "sessions": step.sessions,
+                "combinations": step.tried,
+                "kept": step.kept,
+            })
+        })
+        .collect();
+    let sides: Map<String, Value> = [Side::Dev, Side::HeldOut]
+        .iter()
+        .zip(tuning.sides)
+        .map(|(side, of)| {
+            (side.name().to_owned(), json!({ "sessions": of.sessions, "measured": of.measured }))
+        })
+        .collect();
+    let chosen = tuning.chosen.and_then(|at| tuning.candidates.get(at));
+    json_document(json!({
+        "report": "tune",
+        "manifest": tuning.manifest,
+        "objective": settings.objective.name(),
+        "max_tokens": settings.max_tokens,
+        "held_out": settings.held_out,
+        "search": settings.search.name(),
+        "steps": steps,
+        "in_grid": space.in_grid,
+        "sessions": sides,
+        "keys": space.keys,
+        "frontier": tuning.frontier,
+        "chosen": tuning.chosen,
+        "verdict": tuning.verdict.name(),
+        "difference": chosen.map(|one| difference(&one.difference_held_out)),
+        "recommended": tuning.recommended,
+        "command": found.command(),
+        "combinations": objects,
+    }))
+}
+
+fn difference(paired: &Paired) -> Value {
+    let Paired { difference, p, .. } = paired;
+    json!({ "mean": difference.mean, "low": difference.low, "high": difference.high, "n": difference.n, "p": p })
+}
+
+/// The profile to use as a file, with what is known of it.
+pub fn recommended(found: Found<'_>) -> String {
+    let Found { space, settings, tuning } = found;
+    let Some((combination, _)) = found.candidate(tuning.recommended) else { return String::new() };
+    let mut text = format!("{RECOMMENDED_BEGINS}, by {}.\n", settings.objective.name());
+    for sentence in verdict(found) {
+        text.push_str(&format!("# {sentence}\n"));
+    }
+    text.push_str(&format!("# Strategy: {}", space.strategy(combination).name()));
+    if let Some(window) = space.window_of(combination) {
+        text.push_str(&format!("; window: {window}"));
+    }
+    text.push_str(&format!(". Its figures on the same logs:\n#   {}\n\n", found.command()));
+    // What a user named stands in comments: it must stay there.
+    let mut text: String = text.lines().map(|line| sanitize(line) + "\n").collect();
+    text.push_str(&space.file_of(combination));
+    text
+}
+
+/// The table: the frontier first, then the best of the rest.
+pub fn table(found: Found<'_>, look: Look<'_>) -> String {
+    let Found { space, settings, tuning } = found;
+    let mut page = Page::new(look);
+    let objective = settings.objective.name();
+    let [dev, held_out] = tuning.sides;
+    page.styled(
+        BOLD,
+        &format!(
+            "{} and the present setting, on {}: {} to choose by ({} with a value), {} held out ({})",
+            count(space.combinations.len().saturating_sub(1) as u64, "combination"),
+            count(tuning.manifest.files, "file"),
+            count(dev.sessions as u64, "session"),
+            dev.measured,
+            thousands(held_out.sessions as u64),
+            held_out.measured,
+        ),
+    );
+    let most = settings
+        .max_tokens
+        .map_or_else(String::new, |most| format!(", at most {} prompt tokens per request", thousands(most)));
+    page.prose(&format!("Best: most {objective}{most}, no hard rule broken; {}", found.windows()));
+    for step in &tuning.steps {
+        page.item(&format!(
+            "{} on {}: {} kept",
+            count(step.tried as u64, "combination"),
+            count(step.sessions as u64, "dev session"),
+            step.kept
+        ));
+    }
+    page.gap();
+    body(&mut page, found);
+    page.gap();
+    page.prose(&format!(
+        "* on the frontier: none has as much {objective} for as few tokens. {objective} and tokens (prompt tokens per request) \
+         are those of the present setting and the mean difference over the sessions that both have."
+    ));
+    page.gap();
+    for (number, sentence) in verdict(found).iter().enumerate() {
+        if number == 0 {
+            let style = if tuning.verdict.recommends() { GOOD } else { BOLD };
+            page.styled(style, sentence);
+        } else {
+            page.prose(sentence);
+        }
+    }
+    let barred = |bar: Bar| tuning.candidates.iter().filter(|one| one.bar == Some(bar)).count();
+    for (bar, text) in [
+        (Bar::Breaks, "broke hard rules in dev sessions and cannot win"),
+        (Bar::Failed, "failed on a dev session and cannot win"),
+        (Bar::Few, "gave a value in too few of the sessions to be compared"),
+        (Bar::Dear, "took more tokens than allowed"),
+    ] {
+        let n = barred(bar) as u64;
+        if n > 0 {
+            page.styled(WARN, &format!("{} {text}", count(n, "combination")));
+        }
+    }
+    if tuning.manifest.sessions_failed > 0 {
+        page.styled(BAD, &format!("{} failed", count(tuning.manifest.sessions_failed, "session")));
+    }
+    match look.saved {
+        Some(dir) => {
+            page.line(&format!("Written to {}: tuning.csv, tuning.json, recommended.toml", sanitize(dir)));
+        }
+        None => page.prose(
+            "--out DIR writes every combination (tuning.csv) and the profile to use (recommended.toml)",
+        ),
+    }
+    page.text
+}
+
+fn body(page: &mut Page, found: Found<'_>) {
+    let Found { space, settings, tuning } = found;
+    // Keys of which only one value is tried tell no combinations apart, unless the present one is another.
+    let told: Vec<usize> = (0..space.keys.len())
+        .filter(|at| {
+            let mut values = space.combinations.iter().map(|one| one.values.get(*at));
+            let first = values.next();
+            values.any(|value| Some(value) != first)
+        })
+        .collect();
+    let mut numbers = tuning.frontier.clone();
+    let mut rest: Vec<usize> = (0..tuning.candidates.len()).filter(|at| !numbers.contains(at)).collect();
+    rest.sort_by_key(|at| {
+        let rank = tuning.candidates.get(*at).and_then(|one| one.rank);
+        (*at != 0, rank.unwrap_or(usize::MAX), *at)
+    });
+    let hidden = rest.len().saturating_sub(SHOWN);
+    numbers.extend(rest.into_iter().take(SHOWN));
+    let head = |part: fn(&str) -> String| -> Vec<String> {
+        told.iter().filter_map(|at| space.keys.get(*at)).map(|key| part(&sanitize(key))).collect()
+    };
+    let before =
+        |key: &str| key.rsplit_once('.').map_or_else(String::new, |(before, _)| format!("{before}."));
+    let last = |key: &str| key.rsplit('.').next().unwrap_or(key).to_owned();
+    let text = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let (above, below) = settings.objective.name().split_once('_').unwrap_or((settings.objective.name(), ""));
+    let mut lines: Vec<Vec<String>> = vec![
+        [
+            text(&["", "", ""]),
+            head(before),
+            text(&[above, "held", "struct.", "lexical", "context", "tokens", "context", ""]),
+        ]
+        .concat(),
+        [
+            text(&["", "", "#"]),
+            head(last),
+            text(&[below, "out", "facts", "facts", "facts", "/request", "smaller", ""]),
+        ]
+        .concat(),
+    ];
+    for number in &numbers {
+        let Some((combination, candidate)) = found.candidate(*number) else { continue };
+        let value = |at: &usize| {
+            let value = combination.values.get(*at).map(|value| sanitize(value)).unwrap_or_default();
+            if value.is_empty() { "-".to_owned() } else { value }
+        };
+        let pooled: &Pooled = &candidate.dev;
+        let mark = match (*number == tuning.recommended, *number == 0) {
+            (true, true) => "present, recommended",
+            (true, false) => "recommended",
+            (false, true) => "present",
+            (false, false) => candidate.bar.map_or("", Bar::name),
+        };
+        let rank = candidate.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
+        let share = |metric: Metric| percent(pooled.metric(metric).mean);
+        lines.push(
+            [
+                vec![if candidate.on_frontier { "*" } else { "" }.to_owned(), rank, number.to_string()],
+                told.iter().map(value).collect(),
+                vec![
+                    percent(candidate.score.value),
+                    percent(candidate.score_held_out.value),
+                    share(Metric::Structural),
+                    share(Metric::Lexical),
+                    share(Metric::Context),
+                    candidate
+                        .score
+                        .tokens
+                        .map_or_else(|| "n/a".to_owned(), |it| thousands(it.round() as u64)),
+                    percent(pooled.reduction),
+                    mark.to_owned(),
+                ],
+            ]
+            .concat(),
+        );
+    }
+    if let Some(place) = lines.get_mut(1).and_then(|line| line.get_mut(1)) {
+        "rank".clone_into(place);
+    }
+    let objective = 3 + told.len();
+    for (at, line) in narrowed(lines, objective, page.columns).into_iter().enumerate() {
+        let number = at.checked_sub(2).and_then(|at| numbers.get(at));
+        if number == Some(&tuning.recommended) {
+            page.line(&paint(GOOD, line.trim_end(), page.color));
+        } else if at < 2 {
+            page.line(&paint(DIM, line.trim_end(), page.color));
+        } else {
+            page.line(&line);
+        }
+        if at == 1 {
+            page.line(&"-".repeat(super::text::width(&line).min(page.columns)));
+        }
+    }
+    if hidden > 0 {
+        page.line(&format!("... and {hidden} more, by --format csv or --out DIR"));
+    }
+}
+
+/// Lines of a table of no more columns than there are, as far as leaving out what stands behind the objective (whose place is
+/// given) goes: how much smaller contexts get, then kinds of facts from the right.
+fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Vec<String> {
+    let mut optional = [objective + 6, objective + 4, objective + 3, objective + 2].into_iter();
+    loop {
+        let last = lines.first().map_or(0, Vec::len).saturating_sub(1);
+        let shown = aligned(&lines, &(1..last).collect::<Vec<_>>());
+        let fits = shown.iter().all(|line| super::text::width(line.trim_end()) <= columns);
+        let Some(at) = optional.next().filter(|_| !fits) else { return shown };
+        for line in lines.iter_mut().filter(|line| at < line.len()) {
+            line.remove(at);
+        }
+    }
+}
+
+/// What to do, and how sure that is: the recommendation first.
+fn verdict(found: Found<'_>) -> Vec<String> {
+    let Found { settings, tuning, space } = found;
+    let objective = settings.objective.name();
+    let [dev, held_out] = tuning.sides;
+    let Some(at) = tuning.chosen else {
+        let why = "no combination may win (hard rules broken, too few sessions, or too many tokens)";
+        let mut told = vec![format!("Keep the present setting: {why}.")];
+        if tuning.candidates.iter().all(|one| one.bar == Some(Bar::Breaks)) {
+            told.push(
+                "Where every setting breaks hard rules, the window is too small for what some session has to keep: try larger \
+                 ones, or none, so that they are searched for."
+                    .to_owned(),
+            );
+        }
+        return told;
+    };
+    let Some((_, best)) = found.candidate(at) else { return Vec::new() };
+    let tested = &best.difference_held_out;
+    let points = |share: f64| format!("{:+.1} points", share * 100.0);
+    let difference = match (tested.difference.mean, tested.difference.low, tested.difference.high) {
+        (Some(mean), Some(low), Some(high)) => {
+            format!("{} [{:+.1}, {:+.1}]", points(mean), low * 100.0, high * 100.0)
+        }
+        (Some(mean), ..) => points(mean),
+        (None, ..) => "n/a".to_owned(),
+    };
+    let n = count(tested.difference.n, "held-out session");
+    let p = tested.p.map_or_else(String::new, |p| format!(", p {p:.3}"));
+    let measured =
+        format!("{objective} of number {at} less that of the present setting: {difference} over {n}{p}.");
+    let mut told = match tuning.verdict {
+        Verdict::PresentIsBest => {
+            vec![format!(
+                "Keep the present setting: none of {} was better on the dev sessions.",
+                space.in_grid
+            )]
+        }
+        Verdict::Better => vec![format!("Use number {at}: it is better than the present setting."), measured],
+        Verdict::NoDifference => {
+            vec![
+                format!(
+                    "Keep the present setting: no measurable difference to number {at}, the best on the dev sessions."
+                ),
+                measured,
+            ]
+        }
+        Verdict::Worse => vec![
+            format!(
+                "Keep the present setting: number {at}, the best on the dev sessions, is worse on the held-out ones."
+            ),
+            measured,
+        ],
+        Verdict::Breaks => {
+            vec![format!(
+                "Keep the present setting: number {at}, the best on the dev sessions, breaks hard rules or fails on held-out ones."
+            )]
+        }
+        Verdict::Untested => vec![format!(
+            "Keep the present setting: no held-out session tells whether number {at}, the best on the dev sessions, is better."
+        )],
+        Verdict::PresentIsBarred => {
+            let first = tuning.candidates.first().and_then(|one| one.bar);
+            let why = match first {
+                Some(Bar::Dear) => "takes more tokens than allowed",
+                Some(Bar::Breaks) => "breaks hard rules itself",
+                _ => "could not be measured",
+            };
+            vec![format!("Use number {at}: the present setting {why}."), measured]
+        }
+        Verdict::NothingFits => Vec::new(),
+    };
+    if tuning.verdict.recommends()
+        && let (Some((_, present)), Some(own)) = (found.candidate(0), best.score_held_out.tokens)
+        && let Some(theirs) = present.score_held_out.tokens.filter(|tokens| *tokens > 0.0)
+    {
+        told.push(format!(
+            "It takes {:+.1} % prompt tokens per request on the held-out sessions.",
+            (own / theirs - 1.0) * 100.0
+        ));
+    }
+    let few = |n: usize| n < MIN_SESSIONS;
+    if few(dev.measured) || few(held_out.measured) {
+        told.push(format!(
+            "These are few sessions ({} to choose by, {} held out): below {MIN_SESSIONS} there is no interval, and a choice may be chance.",
+            dev.measured, held_out.measured
+        ));
+    }
+    told
+}
