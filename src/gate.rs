@@ -328,16 +328,17 @@ fn same_sessions(run: &Side, baseline: &Side) -> Check {
 
 /// A contender that compacts less often loses less: that is no gain.
 fn still_compacted(run: &Side, baseline: &Side, contender: &Contender) -> Option<Check> {
+    let states: BTreeMap<&str, State> =
+        run.of(contender).map(|score| (score.session.as_str(), score.state)).collect();
     let was: BTreeSet<&str> = baseline
         .of(contender)
         .filter(|score| score.state == State::Scored)
         .map(|score| score.session.as_str())
+        .filter(|session| states.contains_key(session))
         .collect();
     if was.is_empty() {
         return None;
     }
-    let states: BTreeMap<&str, State> =
-        run.of(contender).map(|score| (score.session.as_str(), score.state)).collect();
     let gone: Vec<&str> =
         was.iter().copied().filter(|session| states.get(session) == Some(&State::NotExercised)).collect();
     let verdict = if gone.is_empty() { Verdict::Pass } else { Verdict::Fail };

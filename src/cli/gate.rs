@@ -26,28 +26,69 @@ pub fn run(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
     result
 }
 
+/// What a run is to be judged by.
+pub(super) struct Asked<'a> {
+    pub(super) run: &'a Path,
+    pub(super) policy: Option<&'a Path>,
+    pub(super) baseline: Option<&'a Path>,
+    pub(super) intersection: bool,
+}
+
+/// A run, and what it is judged by.
+pub(super) struct Case {
+    run: Side,
+    baseline: Option<Side>,
+    policy: Policy,
+    left_out: u64,
+}
+
+impl Case {
+    /// Reads what was asked for and sees to it that it can be compared.
+    pub(super) fn read(asked: &Asked<'_>, ui: &Ui) -> Result<Self, Failure> {
+        let mut run = side(asked.run)?;
+        let policy = policy(asked)?;
+        let mut baseline = asked.baseline.map(|dir| read_baseline(dir, asked.run)).transpose()?;
+        let mut left_out = 0;
+        if let Some(before) = &mut baseline {
+            let found = mismatches(&before.manifest, &run.manifest, asked.intersection);
+            comparable(&found, "accept a new baseline with `compactor gate RUN --baseline DIR --accept`")?;
+            if let Some((old, new)) = align_profiles(before, &run) {
+                ui.say(&format!("profile {new} is judged by what {old} was in the baseline"));
+            }
+            if asked.intersection {
+                left_out = keep_common(before, &mut run);
+            }
+        }
+        Ok(Self { run, baseline, policy, left_out })
+    }
+
+    /// The verdict.
+    pub(super) fn outcome(&self) -> Outcome {
+        let outcome = judge(&self.run, self.baseline.as_ref(), &self.policy);
+        let identical = outcome.identical && self.left_out == 0;
+        Outcome { left_out: self.left_out, identical, ..outcome }
+    }
+}
+
+fn side(dir: &Path) -> Result<Side, Failure> {
+    let run = read_sound(dir)?;
+    Ok(Side { scores: scores(&run), manifest: run.manifest })
+}
+
 fn judged(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let run = read_sound(&args.run)?;
-    let mut side = Side { scores: scores(&run), manifest: run.manifest };
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
-    let policy = policy(args)?;
+    let asked = Asked {
+        run: &args.run,
+        policy: args.policy.as_deref(),
+        baseline: args.baseline.as_deref(),
+        intersection: args.intersection,
+    };
     if let (true, Some(dir)) = (args.accept, &args.baseline) {
-        return accept(dir, &side, policy.max_unscored, look, ui);
+        return accept(dir, &side(&args.run)?, policy(&asked)?.max_unscored, look, ui);
     }
-    let mut before = args.baseline.as_deref().map(|dir| read_baseline(dir, &args.run)).transpose()?;
-    let mut left_out = 0;
-    if let Some(before) = &mut before {
-        let found = mismatches(&before.manifest, &side.manifest, args.intersection);
-        comparable(&found, "accept a new baseline with `compactor gate RUN --baseline DIR --accept`")?;
-        if let Some((old, new)) = align_profiles(before, &side) {
-            ui.say(&format!("profile {new} is judged by what {old} was in the baseline"));
-        }
-        if args.intersection {
-            left_out = keep_common(before, &mut side);
-        }
-    }
+    let case = Case::read(&asked, ui)?;
     if args.self_test {
-        let trials = trials(&side, before.as_ref(), &policy);
+        let trials = trials(&case.run, case.baseline.as_ref(), &case.policy);
         let text = match args.format {
             GateOutput::Json => serde_json::to_string_pretty(&trials)
                 .map(|text| text + "\n")
@@ -57,15 +98,15 @@ fn judged(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
         ui.product(&text)?;
         return Ok(if holds(&trials) { Exit::Done } else { Exit::Red });
     }
-    let outcome = Outcome { left_out, ..judge(&side, before.as_ref(), &policy) };
-    let written = write(args, &outcome, &side.manifest, look, ui)?;
+    let outcome = case.outcome();
+    let written = write(args, &outcome, &case.run.manifest, look, ui)?;
     let exit = exit(&outcome, ui);
     Ok(if exit == Exit::Done && !written { Exit::Failed } else { exit })
 }
 
-fn policy(args: &GateArgs) -> Result<Policy, Failure> {
-    let Some(path) = &args.policy else {
-        if args.baseline.is_none() {
+fn policy(asked: &Asked<'_>) -> Result<Policy, Failure> {
+    let Some(path) = asked.policy else {
+        if asked.baseline.is_none() {
             let hint = "give --policy FILE, --baseline DIR, or both; `compactor gate --help` shows a policy";
             return Err(Failure::new("there is nothing to judge the run by", hint));
         }
@@ -73,7 +114,7 @@ fn policy(args: &GateArgs) -> Result<Policy, Failure> {
     };
     let text = read_text(path)?;
     let with_headlines = |policy: Policy| {
-        if policy.rules.is_empty() && args.baseline.is_some() {
+        if policy.rules.is_empty() && asked.baseline.is_some() {
             Policy { rules: Policy::standard().rules, ..policy }
         } else {
             policy

@@ -2,6 +2,7 @@
 
 use super::args::ReportArgs;
 use super::exit::{Exit, Failure};
+use super::gate::{Asked, Case};
 use super::ui::Ui;
 use crate::report::redact::Redactor;
 use crate::report::runs::{Run, Verdict, View, labels, unlike};
@@ -22,7 +23,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
             "make the runs again with one version of compactor and one --tokenizer",
         ));
     }
-    let mut verdict: Option<Verdict> = None;
+    let mut verdict = verdict(args, ui)?;
     if args.redact {
         Redactor::redact(&mut runs, verdict.as_mut());
     }
@@ -50,6 +51,20 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
         return Err(Failure::new(cause, "the report says so; run longer logs, or smaller windows"));
     }
     Ok(Exit::Done)
+}
+
+/// What a policy or a baseline says of the run, where one is given.
+fn verdict(args: &ReportArgs, ui: &Ui) -> Result<Option<Verdict>, Failure> {
+    if args.policy.is_none() && args.baseline.is_none() {
+        return Ok(None);
+    }
+    let [run] = args.runs.as_slice() else {
+        let hint = "make a report of each, or leave --policy and --baseline out";
+        return Err(Failure::new("a verdict is about one run, and several are given", hint));
+    };
+    let (policy, baseline) = (args.policy.as_deref(), args.baseline.as_deref());
+    let case = Case::read(&Asked { run, policy, baseline, intersection: false }, ui)?;
+    Ok(Some(Verdict::of(&case.outcome())))
 }
 
 fn unusable(error: &FilesError) -> Failure {

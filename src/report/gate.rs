@@ -41,7 +41,7 @@ pub fn headline(outcome: &Outcome) -> String {
 }
 
 /// A check in one line: what was asked of whom, and the answer.
-fn sentence(check: &Check) -> String {
+pub fn sentence(check: &Check) -> String {
     let whom = if check.contender.is_empty() { String::new() } else { format!("{}: ", check.contender) };
     format!("{whom}{} {}: {}", check.metric, check.limit, check.text)
 }

@@ -8,6 +8,7 @@ use super::text::{sanitize, thousands};
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::kept::KeptRow;
 use crate::aggregate::{Aggregate, DifferenceRow, SummaryRow, aggregate, window_label};
+use crate::gate;
 use crate::results::{CycleRow, RunOutput, SessionRow};
 use crate::strategy::Strategy;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -435,6 +436,23 @@ pub struct Verdict {
     pub headline: String,
     /// What it rests on, the weightiest first.
     pub reasons: Vec<String>,
+}
+
+impl Verdict {
+    /// The verdict of a gate: what does not hold, the worst first.
+    pub fn of(outcome: &gate::Outcome) -> Self {
+        let open = outcome.checks.iter().filter(|check| check.verdict != gate::Verdict::Pass);
+        Self {
+            state: match outcome.verdict {
+                gate::Verdict::Pass => State::Pass,
+                gate::Verdict::Fail => State::Fail,
+                gate::Verdict::Inconclusive => State::Inconclusive,
+                gate::Verdict::NotExercised => State::NotExercised,
+            },
+            headline: super::gate::headline(outcome),
+            reasons: open.map(super::gate::sentence).collect(),
+        }
+    }
 }
 
 /// Where no policy was given: what can be said without one.

@@ -3,7 +3,7 @@
 //! Verdicts rest on these rows. A file that lost its end, or a value that no run can have, must not look like a good one.
 
 use super::{CLASSES, CycleRow, RunOutput, SessionRow};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No count of a run is larger than this.
 pub const MOST: u64 = 1 << 40;
@@ -25,10 +25,10 @@ fn named((session, profile, strategy, _): Plan<'_>) -> String {
 
 fn sessions(run: &RunOutput) -> Option<String> {
     let mut reached: BTreeMap<Plan<'_>, u64> = BTreeMap::new();
-    let mut seen: BTreeMap<(Plan<'_>, &str), ()> = BTreeMap::new();
+    let mut seen: BTreeSet<(Plan<'_>, &str)> = BTreeSet::new();
     for row in &run.sessions {
         let plan = plan(&row.session, &row.profile, &row.strategy, row.window);
-        if seen.insert((plan, &row.window_source), ()).is_some() {
+        if !seen.insert((plan, &row.window_source)) {
             return Some(format!("{} stands twice in sessions.csv", named(plan)));
         }
         if let Some((name, value)) = shares(row).into_iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {

@@ -298,3 +298,159 @@ fn every_column_of_a_run_is_in_the_dictionary() {
     check(&sandbox.run(&["schema"]), 0, "compactor gate --format json", "");
     check(&sandbox.run(&["schema", "rplay"]), 2, "", "did you mean `replay`?");
 }
+
+/// Changes a text of a file of a copied directory.
+fn edited(sandbox: &Sandbox, from: &str, to: &str, file: &str, change: impl Fn(String) -> String) {
+    std::fs::create_dir_all(sandbox.path(to)).expect("a directory");
+    for entry in std::fs::read_dir(sandbox.path(from)).expect("results") {
+        let path = entry.expect("a file").path();
+        let name = path.file_name().expect("a name").to_owned();
+        std::fs::copy(&path, sandbox.path(to).join(name)).expect("a copy");
+    }
+    let path = sandbox.path(to).join(file);
+    let text = std::fs::read_to_string(&path).expect("a text");
+    let changed = change(text.clone());
+    assert_ne!(text, changed);
+    std::fs::write(path, changed).expect("written");
+}
+
+/// The text without the lines that hold this.
+fn without(text: &str, what: &str) -> String {
+    text.lines().filter(|line| !line.contains(what)).flat_map(|line| [line, "\n"]).collect()
+}
+
+#[test]
+fn rows_that_are_missing_or_too_many_are_never_green() {
+    const SESSION: &str = "tinyq-segment-checksums";
+    let sandbox = with_baseline();
+    let gate = |run: &str, base: &str| sandbox.run(&["gate", run, "--baseline", base]);
+    edited(&sandbox, "run", "less", "sessions.csv", |text| without(&text, SESSION));
+    check(&gate("less", "base"), 2, "1 session of the baseline not in the run", "");
+    edited(&sandbox, "base", "small", "baseline.csv", |text| without(&text, SESSION));
+    check(&gate("run", "small"), 2, "1 session of the run not in the baseline", "");
+    let doubled = |text: String| {
+        let line = text.lines().find(|line| line.contains(SESSION)).expect("a line").to_owned();
+        text + &line + "\n"
+    };
+    edited(&sandbox, "base", "double", "baseline.csv", doubled);
+    check(&gate("run", "double"), 2, "", "session tinyq-segment-checksums stands here a second time");
+    edited(&sandbox, "run", "twice", "sessions.csv", doubled);
+    check(&gate("twice", "base"), 2, "", "stands twice in sessions.csv");
+    edited(&sandbox, "run", "short", "cycles.csv", |text| {
+        let lines: Vec<&str> = text.lines().collect();
+        lines[..lines.len() - 3].join("\n") + "\n"
+    });
+    check(&gate("short", "base"), 2, "", "cycles in sessions.csv and ");
+    check(&sandbox.run(&["compare", "run", "short"]), 2, "", "do not belong together");
+    edited(&sandbox, "run", "bare", "classes.csv", |text| {
+        text.lines().next().unwrap_or("").to_owned() + "\n"
+    });
+    check(&sandbox.run(&["compare", "run", "bare"]), 2, "", "0 facts at risk in classes.csv");
+}
+
+#[test]
+fn a_policy_without_rules_holds_what_none_would() {
+    let sandbox = with_baseline();
+    replayed(&sandbox, "worse", &["--summary-tokens", "300"]);
+    sandbox.file("empty.toml", "min_sessions = 10\n");
+    let gate = |more: &[&str]| {
+        let mut arguments = vec!["gate", "worse", "--policy", "empty.toml"];
+        arguments.extend(more);
+        sandbox.run(&arguments)
+    };
+    check(&gate(&["--baseline", "base"]), 1, "needed_survival drop <= 0", "");
+    check(&gate(&[]), 0, "hard invariants broken", "");
+    sandbox.file("empty.toml", "min_sessions = 99\n");
+    check(&gate(&[]), 2, "0 broken in 16 sessions, 99 are needed", "");
+    sandbox.file(
+        "typo.toml",
+        "[[rule]]\nmetric = \"files_read\"\nstrategy = [\"structured\", \"narative\"]\nmin = 0.5\n",
+    );
+    let arguments = ["gate", "run", "--policy", "typo.toml"];
+    check(&sandbox.run(&arguments), 2, "no strategy `narative`; did you mean `narrative`?", "");
+    check(
+        &sandbox.run(&[&arguments[..], &["--self-test"]].concat()),
+        1,
+        "MISSED files_read: nothing to damage",
+        "",
+    );
+}
+
+#[test]
+fn a_github_step_has_its_summary_and_no_other_verb_minds() {
+    let sandbox = with_baseline();
+    let run = |more: &[&str], file: &str| {
+        let mut command = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("compactor"));
+        let path =
+            if file.is_empty() { String::new() } else { sandbox.path(file).to_string_lossy().into_owned() };
+        command.current_dir(sandbox.path("")).env("GITHUB_STEP_SUMMARY", path);
+        command.args(["gate", "run", "--baseline", "base"]).args(more).assert()
+    };
+    run(&[], "step.md").code(0);
+    let summary = std::fs::read_to_string(sandbox.path("step.md")).expect("a summary");
+    assert!(summary.starts_with("## gate: pass"), "{summary}");
+    run(&["--self-test"], "step.md").code(0);
+    run(&["--accept"], "step.md").code(0);
+    run(&[], "").code(0);
+    // The verdict is there, and what could not be written is said.
+    let ran = run(&[], "no/such/step.md").code(2);
+    let output = ran.get_output();
+    assert!(String::from_utf8_lossy(&output.stdout).starts_with("gate: pass"));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("step.md: cannot write to the file"));
+}
+
+#[test]
+fn a_refusal_leaves_no_older_verdict_behind() {
+    let sandbox = with_baseline();
+    check(&sandbox.run(&["gate", "run", "--baseline", "base", "--junit", "gate.xml"]), 0, "", "");
+    check(&sandbox.run(&["gate", "run", "--baseline", "nowhere", "--junit", "gate.xml"]), 2, "", "");
+    let junit = std::fs::read_to_string(sandbox.path("gate.xml")).expect("JUnit XML");
+    assert!(junit.contains("errors=\"1\"") && junit.contains("nowhere"), "{junit}");
+}
+
+#[test]
+fn a_baseline_replaces_nothing_else() {
+    let sandbox = with_baseline();
+    check(
+        &sandbox.run(&["gate", "run", "--baseline", "run", "--accept"]),
+        2,
+        "",
+        "holds the results of a run",
+    );
+    sandbox.file("mine/baseline.csv", "a,b\n1,2\n");
+    check(
+        &sandbox.run(&["gate", "run", "--baseline", "mine", "--accept"]),
+        2,
+        "",
+        "is no baseline of compactor",
+    );
+    assert_eq!(std::fs::read_to_string(sandbox.path("mine/baseline.csv")).expect("a file"), "a,b\n1,2\n");
+}
+
+#[test]
+fn new_losses_are_those_of_a_fact_whatever_window_was_found() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "run", &["--log-facts"]);
+    replayed(&sandbox, "worse", &["--log-facts", "--summary-tokens", "300"]);
+    let ran = sandbox.run(&["compare", "run", "worse", "--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let losses = document["new_losses"].as_array().expect("losses");
+    // By hand: facts first lost in the second run and in no cycle of the first, by session, strategy and number.
+    let lost = |dir: &str| -> std::collections::BTreeSet<(String, String, String)> {
+        let mut reader = csv::Reader::from_path(sandbox.path(dir).join("facts.csv")).expect("facts");
+        let header = reader.headers().expect("a header").clone();
+        let at = |name: &str| header.iter().position(|column| column == name).expect("a column");
+        let (session, strategy, fact, first) = (at("session"), at("strategy"), at("fact"), at("first_loss"));
+        let rows = reader.records().map(|row| row.expect("a row"));
+        rows.filter(|row| &row[first] == "true")
+            .map(|row| (row[session].to_owned(), row[strategy].to_owned(), row[fact].to_owned()))
+            .collect()
+    };
+    let new = lost("worse").difference(&lost("run")).count();
+    assert_eq!(losses.len(), new);
+    assert!(0 < new);
+    let report = sandbox.run(&["gate", "worse", "--baseline", "run"]);
+    assert_eq!(report.code, 1);
+    let page = sandbox.run(&["report", "worse", "--baseline", "run", "--markdown", "-"]);
+    assert!(page.code == 0 && page.stdout.contains("gate: fail"), "{}\n{}", page.stdout, page.stderr);
+}

@@ -10,6 +10,7 @@ Examples:
   compactor replay logs --out results --log-facts
   compactor report results --html report.html
   compactor report old new --html both.html --markdown both.md
+  compactor report results --html report.html --baseline compaction --policy gate.toml
   compactor report results --html shared.html --redact
 
 Reads what `replay --out DIR` and `audit --out DIR` wrote. The HTML file stands alone: it loads nothing and can be sent. Several runs \
@@ -35,6 +36,14 @@ pub struct ReportArgs {
     /// Write CSV, a row per figure; `-` is stdout
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
+
+    /// Show first what a policy says of the run, as `compactor gate` does
+    #[arg(long, value_name = "FILE")]
+    pub policy: Option<PathBuf>,
+
+    /// Show first how the run compares with a baseline
+    #[arg(long, value_name = "DIR")]
+    pub baseline: Option<PathBuf>,
 
     /// Put placeholders in the place of texts, paths, sessions and names, so that the report can be shared
     #[arg(long, action = ArgAction::SetTrue)]
