@@ -1,5 +1,7 @@
 //! What every column means, and the schema of every document: both from the types that are written, so that they cannot drift.
 
+mod by_hand;
+
 use super::inspect::Document;
 use super::page::{BOLD, Page, aligned};
 use super::{Format, Look, csv_document, json_document};
@@ -42,7 +44,7 @@ pub struct Column {
 /// Files of a result directory and rows of other outputs, in the order they are explained in.
 type Explain = fn() -> Vec<(String, String, String)>;
 
-const FILES: [(&str, Explain); 15] = [
+const FILES: [(&str, Explain); 17] = [
     ("summary", of_row::<SummaryRow>),
     ("sessions", of_row::<SessionRow>),
     ("cycles", of_row::<CycleRow>),
@@ -58,6 +60,8 @@ const FILES: [(&str, Explain); 15] = [
     ("afterwards", of_row::<AfterRow>),
     ("compare", of_row::<ChangeRow>),
     ("gate", of_baseline),
+    ("tuning", by_hand::tuning),
+    ("report", by_hand::report),
 ];
 
 /// Names of the files.
@@ -170,6 +174,8 @@ fn table(columns: &[Column], look: Look<'_>) -> String {
         let heading = match file {
             "gate" => "gate: metrics of a policy, columns of baseline.csv".to_owned(),
             "compare" => "compare --format csv".to_owned(),
+            "report" => "report --csv".to_owned(),
+            "tuning" => "tuning.csv, with a column per parameter behind split".to_owned(),
             file => format!("{file}.csv"),
         };
         page.styled(BOLD, &heading);

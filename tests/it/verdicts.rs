@@ -293,6 +293,26 @@ fn every_column_of_a_run_is_in_the_dictionary() {
         }
     }
     assert!(files >= 11, "{files}");
+    let of = |name: &str| -> Vec<String> {
+        known.iter().filter(|(file, _)| file == name).map(|(_, column)| column.clone()).collect()
+    };
+    let header = |text: &str| -> Vec<String> {
+        text.lines()
+            .next()
+            .unwrap_or("")
+            .split(',')
+            .filter(|name| *name != "keep.tokens")
+            .map(str::to_owned)
+            .collect()
+    };
+    let tuned =
+        sandbox.run(&["tune", &fixture("pi"), "--set", "keep.tokens=8k", "--out", "tuned", "--quiet"]);
+    assert_eq!(tuned.code, 0, "{}", tuned.stderr);
+    assert_eq!(
+        header(&std::fs::read_to_string(sandbox.path("tuned/tuning.csv")).expect("a table")),
+        of("tuning")
+    );
+    assert_eq!(header(&sandbox.run(&["report", "run", "--csv", "-"]).stdout), of("report"));
     check(&sandbox.run(&["columns", "cycels"]), 2, "", "did you mean `cycles`?");
     check(&sandbox.run(&["schema", "replay"]), 0, "\"$schema\"", "");
     check(&sandbox.run(&["schema"]), 0, "compactor gate --format json", "");
