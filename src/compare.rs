@@ -126,16 +126,18 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
     differs.extend(settings(before, &after));
     let left_out = crate::gate::compared::keep_common(&mut first, &mut second);
     let common: BTreeSet<String> = first.scores.iter().map(|score| score.session.clone()).collect();
-    let changes = changes(before, &after);
+    // A session that went on under its name is another one.
+    let (ours, theirs) = (only(before, &common), only(&after, &common));
+    let changes = changes(&ours, &theirs);
     let names = |side: &Side| -> BTreeSet<String> {
         side.scores.iter().map(|score| crate::gate::name(&score.contender)).collect()
     };
     let (ours, theirs) = (names(&first), names(&second));
-    let only = |ours: &BTreeSet<String>, theirs: &BTreeSet<String>, when: &str| -> Vec<String> {
+    let lacking = |ours: &BTreeSet<String>, theirs: &BTreeSet<String>, when: &str| -> Vec<String> {
         ours.difference(theirs).map(|name| format!("{name} (only {when})")).collect()
     };
-    let mut unmatched = only(&ours, &theirs, "before");
-    unmatched.extend(only(&theirs, &ours, "now"));
+    let mut unmatched = lacking(&ours, &theirs, "before");
+    unmatched.extend(lacking(&theirs, &ours, "now"));
     let mut sessions = changes.sessions;
     sessions.retain(|change| common.contains(&change.session));
     let (mut new_losses, all_losses) = new_losses(before, &after, &common);
@@ -179,6 +181,17 @@ impl Comparison {
             (false, true) => Verdict::Fail,
             (false, false) => Verdict::Pass,
         }
+    }
+}
+
+/// The rows of these sessions that a comparison looks at.
+fn only(run: &RunOutput, sessions: &BTreeSet<String>) -> RunOutput {
+    RunOutput {
+        manifest: run.manifest.clone(),
+        sessions: run.sessions.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
+        cycles: run.cycles.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
+        classes: run.classes.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
+        ..RunOutput::default()
     }
 }
 

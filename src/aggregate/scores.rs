@@ -79,6 +79,8 @@ pub struct Score {
     pub session: String,
     /// How far it came.
     pub state: State,
+    /// Tokens of the whole session: what tells it from another one of its name.
+    pub tokens: u64,
     /// By position in [`shares`]; all zero unless scored.
     pub shares: Vec<Share>,
     /// By position in [`AMOUNTS`].
@@ -162,6 +164,7 @@ pub fn scores(output: &RunOutput) -> Vec<Score> {
                     (true, false) => State::NotExercised,
                     (true, true) => State::Scored,
                 },
+                tokens: session.tokens,
                 shares: vec![Share::default(); OF_CYCLE.len() + CLASSES.len()],
                 amounts: vec![0; AMOUNTS.len()],
             });

@@ -53,16 +53,18 @@ pub fn align_profiles(before: &mut Side, now: &Side) -> Option<(String, String)>
     Some((old, new))
 }
 
-/// Leaves in both only the sessions that both have. How many are left out.
+/// Leaves in both only the sessions that both have, the same to the token. How many are left out.
 pub fn keep_common(before: &mut Side, now: &mut Side) -> u64 {
-    let sessions =
-        |side: &Side| -> BTreeSet<String> { side.scores.iter().map(|score| score.session.clone()).collect() };
+    let sessions = |side: &Side| -> BTreeSet<(String, u64)> {
+        side.scores.iter().map(|score| (score.session.clone(), score.tokens)).collect()
+    };
     let (ours, theirs) = (sessions(before), sessions(now));
-    let common: BTreeSet<&String> = ours.intersection(&theirs).collect();
+    let common: BTreeSet<(String, u64)> = ours.intersection(&theirs).cloned().collect();
     for side in [&mut *before, &mut *now] {
-        side.scores.retain(|score| common.contains(&score.session));
+        side.scores.retain(|score| common.contains(&(score.session.clone(), score.tokens)));
     }
-    (ours.union(&theirs).count() - common.len()) as u64
+    let all: BTreeSet<&String> = ours.union(&theirs).map(|(session, _)| session).collect();
+    (all.len() - common.len()) as u64
 }
 
 /// How many sessions a side has in each state, over all contenders.
@@ -133,5 +135,10 @@ mod tests {
         assert_eq!(keep_common(&mut before, &mut now), 3);
         assert_eq!(before.scores.len(), now.scores.len());
         assert_eq!(states(&before)[&State::NotExercised], 4);
+        // A session that went on is another one.
+        let (mut before, mut now) = (side(12), side(12));
+        now.scores.iter_mut().filter(|score| score.session == "s03").for_each(|score| score.tokens += 1);
+        assert_eq!(keep_common(&mut before, &mut now), 1);
+        assert!(before.scores.iter().all(|score| score.session != "s03"));
     }
 }

@@ -129,6 +129,7 @@ fn of_baseline() -> Vec<(String, String, String)> {
             },
             Some(at) if at < INVARIANTS => ("amount", format!("Hard invariant: {}", known(&name))),
             Some(_) => ("amount", amount_meaning(&name, &known(&name))),
+            None if name == "tokens" => ("whole number", key_meaning(&name).to_owned()),
             None => ("text", key_meaning(&name).to_owned()),
         };
         (name, kind.to_owned(), meaning)
@@ -151,6 +152,7 @@ fn key_meaning(name: &str) -> &'static str {
         "strategy" => "Strategy that was asked for.",
         "window" => "Window in tokens, `auto`, or `cycles` when it was searched for per session.",
         "session" => "Session id.",
+        "tokens" => "Tokens of the whole session.",
         _ => "`scored`, `not exercised` or `failed`.",
     }
 }

@@ -15,7 +15,7 @@ pub const HEAD: &str = "baseline.json";
 /// What each session scored.
 pub const ROWS: &str = "baseline.csv";
 
-const KEYS: [&str; 5] = ["profile", "strategy", "window", "session", "state"];
+const KEYS: [&str; 6] = ["profile", "strategy", "window", "session", "state", "tokens"];
 
 /// Columns of `baseline.csv`, in order.
 pub fn columns() -> Vec<String> {
@@ -99,6 +99,7 @@ fn score(cells: &BTreeMap<&str, &str>) -> Result<Score, String> {
         },
         session: cell("session").to_owned(),
         state: State::of_name(cell("state")).ok_or_else(|| bad("state", "a state"))?,
+        tokens: amount("tokens")?,
         shares: shares().iter().map(share).collect::<Result<_, _>>()?,
         amounts: AMOUNTS.iter().map(|(name, _)| amount(name)).collect::<Result<_, _>>()?,
     })
@@ -136,7 +137,10 @@ pub fn rows(scores: &[Score]) -> String {
     let lines = scores.iter().map(|score| {
         let contender = &score.contender;
         let keys = [&contender.profile, &contender.strategy, &contender.window, &score.session];
-        let keys = keys.into_iter().map(|key| text_cell(key)).chain([score.state.name().to_owned()]);
+        let keys = keys
+            .into_iter()
+            .map(|key| text_cell(key))
+            .chain([score.state.name().to_owned(), score.tokens.to_string()]);
         let share = |share: &Share| match share.total {
             0 => String::new(),
             total => format!("{} of {total}", share.kept),
