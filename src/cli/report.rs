@@ -7,7 +7,7 @@ use super::ui::Ui;
 use crate::report::redact::Redactor;
 use crate::report::runs::{Run, Verdict, View, labels, unlike};
 use crate::report::{html, markdown, sheet};
-use crate::results::files::{FilesError, place_document, read_run};
+use crate::results::files::{FilesError, place_document, read_sound};
 use std::path::Path;
 
 /// Runs the verb.
@@ -15,7 +15,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     let outputs = outputs(args)?;
     let mut runs = Vec::new();
     for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
-        runs.push(Run::new(label, read_run(path).map_err(|error| unusable(&error))?));
+        runs.push(Run::new(label, read_sound(path).map_err(|error| unusable(&error))?));
     }
     if let Some(why) = unlike(&runs) {
         return Err(Failure::new(
@@ -23,9 +23,9 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
             "make the runs again with one version of compactor and one --tokenizer",
         ));
     }
-    let mut verdict = verdict(args, ui)?;
+    let verdict = verdict(args, ui)?;
     if args.redact {
-        Redactor::redact(&mut runs, verdict.as_mut());
+        Redactor::redact(&mut runs);
     }
     let view = View::new(&runs);
     for (kind, path) in outputs {
@@ -64,7 +64,8 @@ fn verdict(args: &ReportArgs, ui: &Ui) -> Result<Option<Verdict>, Failure> {
     };
     let (policy, baseline) = (args.policy.as_deref(), args.baseline.as_deref());
     let case = Case::read(&Asked { run, policy, baseline, intersection: false }, ui)?;
-    Ok(Some(Verdict::of(&case.outcome())))
+    let outcome = case.outcome();
+    Ok(Some(if args.redact { Verdict::without_names(&outcome) } else { Verdict::of(&outcome) }))
 }
 
 fn unusable(error: &FilesError) -> Failure {

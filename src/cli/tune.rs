@@ -37,6 +37,11 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         tokenizer: args.tokenizer,
         jobs: args.jobs.map_or(0, usize::from),
     };
+    if let (Search::Halving, Some(_)) = (settings.search, settings.max_tokens) {
+        let cause =
+            "--max-tokens is held against all sessions, and --search halving drops settings on a few of them";
+        return Err(Failure::new(cause, "use --search grid"));
+    }
     if let Some(dir) = &args.out {
         prepare_tuning(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
     }

@@ -10,7 +10,7 @@
 //! places (message, line, cycle), classes, fates, embedded profiles, formats, file extensions that are common. Hashes go: whoever has the same
 //! logs or settings could tell by them. Token counts stay, and who has a log can tell by them that it was among these.
 
-use super::runs::{Run, Verdict};
+use super::runs::Run;
 use crate::ingest::Format;
 use crate::profile::Profile;
 use crate::results::RunOutput;
@@ -26,9 +26,6 @@ const EXTENSIONS: [&str; 44] = [
 
 /// Ways to count tokens that everybody has.
 const TOKENIZERS: [&str; 3] = ["o200k", "cl100k", "heuristic"];
-
-/// Shortest text that is also looked for inside other texts.
-const SHORTEST: usize = 3;
 
 /// Placeholders given so far.
 #[derive(Debug, Default)]
@@ -49,8 +46,8 @@ enum Kind {
 }
 
 impl Redactor {
-    /// Takes all text out of runs, in place, and out of what a policy says of them.
-    pub fn redact(runs: &mut [Run], verdict: Option<&mut Verdict>) {
+    /// Takes all text out of runs, in place.
+    pub fn redact(runs: &mut [Run]) {
         let mut redactor = Self::default();
         for run in runs.iter_mut() {
             run.label = redactor.place(Kind::Label, "run", &run.label);
@@ -62,10 +59,6 @@ impl Redactor {
             pooled.distributions.iter_mut().for_each(|row| redactor.profile(&mut row.profile));
             pooled.kept.iter_mut().for_each(|row| redactor.profile(&mut row.profile));
             pooled.afterwards.iter_mut().for_each(|row| redactor.profile(&mut row.profile));
-        }
-        if let Some(verdict) = verdict {
-            verdict.headline = redactor.within(&verdict.headline);
-            verdict.reasons = verdict.reasons.iter().map(|reason| redactor.within(reason)).collect();
         }
     }
 
@@ -181,18 +174,6 @@ impl Redactor {
         let place = format!("{noun}-{n}");
         self.given.insert((kind, text.to_owned()), place.clone());
         place
-    }
-
-    /// A sentence with every known text in it replaced, the longest first.
-    fn within(&self, sentence: &str) -> String {
-        let mut known: Vec<(&str, &str)> = self
-            .given
-            .iter()
-            .filter(|((_, text), _)| text.len() >= SHORTEST)
-            .map(|((_, text), place)| (text.as_str(), place.as_str()))
-            .collect();
-        known.sort_by(|a, b| b.0.len().cmp(&a.0.len()).then(a.cmp(b)));
-        known.into_iter().fold(sentence.to_owned(), |sentence, (text, place)| sentence.replace(text, place))
     }
 }
 

@@ -9,6 +9,7 @@ use crate::aggregate::curves::CurveRow;
 use crate::aggregate::kept::KeptRow;
 use crate::aggregate::{Aggregate, DifferenceRow, SummaryRow, aggregate, window_label};
 use crate::gate;
+use crate::results::files::decimal;
 use crate::results::{CycleRow, RunOutput, SessionRow};
 use crate::strategy::Strategy;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -441,6 +442,24 @@ pub struct Verdict {
 impl Verdict {
     /// The verdict of a gate: what does not hold, the worst first.
     pub fn of(outcome: &gate::Outcome) -> Self {
+        Self::with(outcome, super::gate::sentence)
+    }
+
+    /// The same without the words of anybody: figures alone, and who is meant by strategy and window.
+    pub fn without_names(outcome: &gate::Outcome) -> Self {
+        Self::with(outcome, |check| {
+            let whom = check.contender.split_once('/').map_or("run", |(_, whom)| whom);
+            // A profile may have a slash in its name: strategy and window are the last two.
+            let parts: Vec<&str> = whom.rsplitn(3, '/').take(2).collect();
+            let whom = parts.into_iter().rev().collect::<Vec<_>>().join("/");
+            let figure = |value: Option<f64>| value.map_or_else(|| "n/a".to_owned(), decimal);
+            let (before, now) = (figure(check.before), figure(check.now));
+            let sessions = super::text::count(check.sessions, "session");
+            format!("{whom}: {} {}: {before} before, {now} now, {sessions}", check.metric, check.limit)
+        })
+    }
+
+    fn with(outcome: &gate::Outcome, reason: impl Fn(&gate::Check) -> String) -> Self {
         let open = outcome.checks.iter().filter(|check| check.verdict != gate::Verdict::Pass);
         Self {
             state: match outcome.verdict {
@@ -450,7 +469,7 @@ impl Verdict {
                 gate::Verdict::NotExercised => State::NotExercised,
             },
             headline: super::gate::headline(outcome),
-            reasons: open.map(super::gate::sentence).collect(),
+            reasons: open.map(reason).collect(),
         }
     }
 }

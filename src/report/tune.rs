@@ -85,13 +85,13 @@ pub fn recommended(found: Found<'_>) -> String {
     let Some((combination, _)) = found.candidate(tuning.recommended) else { return String::new() };
     let mut text = format!("{RECOMMENDED_BEGINS}, by {}.\n", settings.objective.name());
     for sentence in verdict(found) {
-        text.push_str(&format!("# {sentence}\n"));
+        text.push_str(&format!("# {}\n", sanitize(&sentence)));
     }
     text.push_str(&format!("# Strategy: {}", space.strategy(combination).name()));
     if let Some(window) = space.window_of(combination) {
         text.push_str(&format!("; window: {window}"));
     }
-    text.push_str(&format!(". Its figures on the same logs:\n#   {}\n\n", found.command()));
+    text.push_str(&format!(". Its figures on the same logs:\n#   {}\n\n", sanitize(&found.command())));
     // What a user named stands in comments: it must stay there.
     let mut text: String = text.lines().map(|line| sanitize(line) + "\n").collect();
     text.push_str(&space.file_of(combination));

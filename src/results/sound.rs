@@ -34,6 +34,9 @@ fn sessions(run: &RunOutput) -> Option<String> {
         if let Some((name, value)) = shares(row).into_iter().find(|(_, value)| !(0.0..=1.0).contains(value)) {
             return Some(format!("{}: {name} is {value}, no share", named(plan)));
         }
+        if let Some((name, value)) = figures(row).into_iter().find(|(_, value)| !value.is_finite()) {
+            return Some(format!("{}: {name} is {value}, no number", named(plan)));
+        }
         if row.error.is_empty() {
             *reached.entry(plan).or_default() += row.cycles_reached;
         }
@@ -62,6 +65,21 @@ fn shares(row: &SessionRow) -> Vec<(&'static str, f64)> {
         ("summary_survival", row.summary_survival),
         ("needed_survival", row.needed_survival),
         ("context_survival", row.context_survival),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// What may be larger than 1.
+fn figures(row: &SessionRow) -> Vec<(&'static str, f64)> {
+    let all = [
+        ("tool_share", row.tool_share),
+        ("repeat_rate", row.repeat_rate),
+        ("recorded_over_counted", row.recorded_over_counted),
+        ("summary_survival_last", row.summary_survival_last),
+        ("tokens_summary", row.tokens_summary),
+        ("reduction", row.reduction),
+        ("estimator_error", row.estimator_error),
+        ("cost_units", Some(row.cost_units)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
@@ -174,6 +192,7 @@ mod tests {
         check(|run| run.cycles[0].prompt_tokens = u64::MAX, "prompt_tokens is ");
         check(|run| run.sessions[0].lexical_survival = Some(f64::NAN), "lexical_survival is NaN, no share");
         check(|run| run.sessions[0].lexical_survival = Some(1.5), "lexical_survival is 1.5, no share");
+        check(|run| run.sessions[0].reduction = Some(f64::INFINITY), "reduction is inf, no number");
         check(|run| run.classes[0].in_summary = 9, "9 of 5 of class file.modified");
         check(|run| run.classes[0].class = "files".to_owned(), "`files` is no class of facts");
     }

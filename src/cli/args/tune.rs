@@ -13,7 +13,8 @@ Compare settings of a policy on the same logs, and recommend one
 Examples:
   compactor tune logs --set trigger.limit.share=0.65,0.75,0.85 --set keep.tokens=4k,8k,20k
   compactor tune logs --grid grid.toml --out tuned
-  compactor tune logs --grid large.toml --search halving --objective context_survival --max-tokens 40k
+  compactor tune logs --grid large.toml --search halving --objective context_survival
+  compactor tune logs --grid grid.toml --max-tokens 40k
 
 A grid file holds keys of a profile with lists of values (`keep.tokens = [\"4k\", \"8k\"]`), and `strategy`, `window`, \
 `summary_tokens` and `profile` likewise. Every combination is a profile, checked like a profile file, and is replayed on the \

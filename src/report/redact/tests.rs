@@ -1,5 +1,4 @@
 use super::*;
-use crate::report::runs::State;
 use crate::results::FactRow;
 use crate::results::files::sample;
 use std::borrow::Cow;
@@ -31,7 +30,7 @@ fn redacted() -> Run {
     output.sessions[1].error = "panicked at acme".to_owned();
     output.sessions[2].format = "acme-log".to_owned();
     let mut runs = [Run::new("acme-results".to_owned(), output)];
-    Redactor::redact(&mut runs, None);
+    Redactor::redact(&mut runs);
     let [run] = runs;
     run
 }
@@ -63,21 +62,8 @@ fn nothing_of_the_texts_is_left_in_any_row() {
 fn numbers_stay_as_they_are() {
     let plain = Run::new("r".to_owned(), sample::run(12));
     let mut runs = [plain.clone()];
-    Redactor::redact(&mut runs, None);
+    Redactor::redact(&mut runs);
     assert_eq!(runs[0].aggregate, plain.aggregate);
-}
-
-#[test]
-fn a_verdict_names_nobody_either() {
-    let mut runs = [Run::new("acme-results".to_owned(), sample::run(2))];
-    let mut verdict = Verdict {
-        state: State::Fail,
-        headline: "acme-results fails".to_owned(),
-        reasons: vec!["session s00 (logs/s00.jsonl) lost 3 facts".to_owned()],
-    };
-    Redactor::redact(&mut runs, Some(&mut verdict));
-    assert_eq!(verdict.headline, "run-1 fails");
-    assert_eq!(verdict.reasons, ["session session-1 (log-1) lost 3 facts"]);
 }
 
 #[test]
