@@ -76,14 +76,29 @@ fn two_profiles_with_one_name_are_refused() {
 
 #[test]
 fn a_closed_pipe_is_quiet_success() {
-    let mut child = Command::new(env!("CARGO_BIN_EXE_compactor"))
-        .args(["replay", &fixture("pi"), "--format", "json", "-q"])
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .expect("it starts");
-    drop(child.stdout.take());
-    let output = child.wait_with_output().expect("it ends");
-    assert_eq!((output.status.code(), String::from_utf8_lossy(&output.stderr).as_ref()), (Some(0), ""));
+    let sandbox = Sandbox::new();
+    let pi = fixture("pi");
+    let ran = sandbox.run(&["replay", &pi, "--out", "run", "-q"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for arguments in [
+        &["replay", &pi, "--format", "json", "-q"][..],
+        &["columns"],
+        &["schema", "replay"],
+        &["compare", "run", "run"],
+        &["report", "run", "--html", "-"],
+        &["tune", &pi, "--set", "keep.tokens=8k", "--format", "csv", "-q"],
+    ] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_compactor"))
+            .current_dir(sandbox.path(""))
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("it starts");
+        drop(child.stdout.take());
+        let output = child.wait_with_output().expect("it ends");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert_eq!((output.status.code(), said.as_ref()), (Some(0), ""), "{arguments:?}");
+    }
 }
