@@ -21,6 +21,9 @@ const STEP_SUMMARY: &str = "GITHUB_STEP_SUMMARY";
 pub fn run(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
     let result = judged(args, ui);
     if let (Err(failure), false, false) = (&result, args.accept, args.self_test) {
+        if args.format == GateOutput::Github {
+            ui.product(&report::refused_annotation(&failure.cause))?;
+        }
         files(args, &report::refused_junit(&failure.cause), &report::refused_markdown(&failure.cause), ui);
     }
     result

@@ -381,6 +381,9 @@ impl Rule {
             let keys = if is_share { "min or max_drop" } else { "max or max_rise" };
             return Err(format!("{metric} asks for nothing: give {keys}"));
         }
+        if !is_share && self.average == Average::Macro {
+            return Err(format!("{metric} is an amount, which is added up: average is for shares"));
+        }
         let above_one = |limit: Option<Decimal>| limit.is_some_and(|limit| !limit.is_reached_by(1, 1));
         if above_one(self.min) || above_one(self.max_drop) {
             return Err(format!("{metric} is a share: min and max_drop are 0 to 1"));
@@ -431,6 +434,7 @@ mod tests {
         check_error("[[rule]]\nmetric = 'files_read'\nmin = -0.1\n", "no threshold");
         check_error("[[rule]]\nmetric = 'files_read'\nmin = nan\n", "no threshold");
         check_error("[[rule]]\nmetric = 'files_read'\nstrategy = []\nmin = 0.5\n", "nobody");
+        check_error("[[rule]]\nmetric = 'stale'\nmax = 5\naverage = 'macro'\n", "average is for shares");
         check_error("min_sessions = 0\n", "give 1 or more");
         check_error("false_alarms = 1.5\n", "below 1");
         check_error("# two\n\n[[rule]]\nmetric = 'x'\nmin = 1\n", "line 3: rule 1");

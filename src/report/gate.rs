@@ -149,6 +149,11 @@ pub fn refused_junit(cause: &str) -> String {
     report.to_string().unwrap_or_default()
 }
 
+/// An annotation where nothing could be judged.
+pub fn refused_annotation(cause: &str) -> String {
+    format!("::error title=compactor gate::not judged: {}\n", data(cause))
+}
+
 /// Markdown where nothing could be judged.
 pub fn refused_markdown(cause: &str) -> String {
     format!("## gate: not judged\n\n{}\n", cell(cause))

@@ -424,6 +424,8 @@ fn a_refusal_leaves_no_older_verdict_behind() {
     let sandbox = with_baseline();
     check(&sandbox.run(&["gate", "run", "--baseline", "base", "--junit", "gate.xml"]), 0, "", "");
     check(&sandbox.run(&["gate", "run", "--baseline", "nowhere", "--junit", "gate.xml"]), 2, "", "");
+    let github = sandbox.run(&["gate", "run", "--baseline", "nowhere", "--format", "github"]);
+    check(&github, 2, "::error title=compactor gate::not judged: nowhere", "nowhere");
     let junit = std::fs::read_to_string(sandbox.path("gate.xml")).expect("JUnit XML");
     assert!(junit.contains("errors=\"1\"") && junit.contains("nowhere"), "{junit}");
 }
