@@ -21,7 +21,7 @@ use std::path::PathBuf;
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let found = args.list.find(&args.paths, ui);
-    make_directory(&args.out).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+    make_directory(&args.out)?;
     let mut ledger = Ledger::new(&found, ui);
     let mut reports: Vec<CompactReport> = Vec::new();
     let (mut unwanted, mut looked) = (0, 0);

@@ -6,13 +6,11 @@ use super::ui::Ui;
 use crate::compare::compare;
 use crate::gate::compared::mismatches;
 use crate::report::{Look, compare as report};
-use crate::results::RunOutput;
-use crate::results::files::{FilesError, read_sound};
-use std::path::Path;
+use crate::results::files::read_sound;
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let (before, now) = (read(&args.before)?, read(&args.now)?);
+    let (before, now) = (read_sound(&args.before)?, read_sound(&args.now)?);
     let found = mismatches(&before.manifest, &now.manifest, args.intersection);
     comparable(&found, "replay both with the same settings and this version of compactor")?;
     let compared = compare(&before, &now);
@@ -30,10 +28,6 @@ pub fn run(args: &CompareArgs, ui: &Ui) -> Result<Exit, Failure> {
     Ok(Exit::Done)
 }
 
-fn read(dir: &Path) -> Result<RunOutput, Failure> {
-    read_sound(dir).map_err(Failure::from)
-}
-
 /// Refuses what cannot be compared; `hint` says how to make it so.
 pub(super) fn comparable(mismatches: &[String], hint: &str) -> Result<(), Failure> {
     if mismatches.is_empty() {
@@ -46,10 +40,4 @@ pub(super) fn comparable(mismatches: &[String], hint: &str) -> Result<(), Failur
         hint.to_owned()
     };
     Err(Failure::new(format!("the runs cannot be compared\n{}", mismatches.join("\n")), hint))
-}
-
-impl From<FilesError> for Failure {
-    fn from(error: FilesError) -> Self {
-        Self::new(error.to_string(), error.hint)
-    }
 }

@@ -60,7 +60,7 @@ impl Goal {
         if !several && !ends_open && !out.is_dir() && !args.paths.iter().any(|path| Path::is_dir(path)) {
             return Ok(Self::File(out.clone()));
         }
-        make_directory(out).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+        make_directory(out)?;
         Ok(Self::Directory(out.clone()))
     }
 }

@@ -1,5 +1,6 @@
 //! Exit codes, and the failure that leads to one of them.
 
+use crate::results::files::FilesError;
 use std::process::ExitCode;
 
 /// How the process ends. A broken pipe is quiet success.
@@ -47,5 +48,11 @@ impl Failure {
     /// A failure with a hint.
     pub fn new(cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { cause: cause.into(), hint: hint.into() }
+    }
+}
+
+impl From<FilesError> for Failure {
+    fn from(error: FilesError) -> Self {
+        Self::new(error.to_string(), error.hint)
     }
 }

@@ -10,7 +10,7 @@ use crate::gate::policy::Policy;
 use crate::gate::self_test::{holds, trials};
 use crate::gate::{Outcome, Side, Verdict, judge};
 use crate::report::{Look, gate as report};
-use crate::results::files::{append, read_sound, read_text, renew};
+use crate::results::files::{append, place_document, read_sound, read_text};
 use crate::results::{Manifest, baseline};
 use std::path::Path;
 
@@ -194,7 +194,7 @@ fn write(
 }
 
 fn files(args: &GateArgs, junit: &str, markdown: &str, ui: &Ui) -> bool {
-    let junit = args.junit.as_deref().map(|path| renew(path, junit.as_bytes(), "<?xml"));
+    let junit = args.junit.as_deref().map(|path| place_document(path, junit, "<?xml"));
     let summary = args.step_summary.clone().or_else(|| Ui::file_of(STEP_SUMMARY));
     let summary = summary.as_deref().map(|path| append(path, markdown.as_bytes()));
     let mut all = true;

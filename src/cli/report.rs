@@ -7,7 +7,7 @@ use super::ui::Ui;
 use crate::report::redact::Redactor;
 use crate::report::runs::{Run, Verdict, View, labels, unlike};
 use crate::report::{html, markdown, sheet};
-use crate::results::files::{FilesError, place_document, read_sound};
+use crate::results::files::{place_document, read_sound};
 use std::path::Path;
 
 /// Runs the verb.
@@ -15,7 +15,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     let outputs = outputs(args)?;
     let mut runs = Vec::new();
     for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
-        runs.push(Run::new(label, read_sound(path).map_err(|error| unusable(&error))?));
+        runs.push(Run::new(label, read_sound(path)?));
     }
     if let Some(why) = unlike(&runs) {
         return Err(Failure::new(
@@ -41,7 +41,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
         match path {
             None => ui.product(&text)?,
             Some(path) => {
-                place_document(path, &text, mark).map_err(|error| unusable(&error))?;
+                place_document(path, &text, mark)?;
                 ui.say(&format!("written: {}", path.display()));
             }
         }
@@ -66,10 +66,6 @@ fn verdict(args: &ReportArgs, ui: &Ui) -> Result<Option<Verdict>, Failure> {
     let case = Case::read(&Asked { run, policy, baseline, intersection: false }, ui)?;
     let outcome = case.outcome();
     Ok(Some(if args.redact { Verdict::without_names(&outcome) } else { Verdict::of(&outcome) }))
-}
-
-fn unusable(error: &FilesError) -> Failure {
-    Failure::new(error.to_string(), error.hint.clone())
 }
 
 /// What a document is.

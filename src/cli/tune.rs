@@ -43,7 +43,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         return Err(Failure::new(cause, "use --search grid"));
     }
     if let Some(dir) = &args.out {
-        prepare_tuning(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+        prepare_tuning(dir)?;
     }
     let found = args.list.find(&args.paths, ui);
     if settings.search == Search::Halving && found.sources.iter().any(|source| source.path == Path::new("-"))
@@ -59,8 +59,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
     let written = |error: std::io::Error| Failure::new(format!("cannot write the report: {error}"), "");
     if let Some(dir) = &args.out {
         let (table, record) = (report::csv(found).map_err(written)?, report::json(found).map_err(written)?);
-        write_tuning(dir, &table, &record, &report::recommended(found))
-            .map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+        write_tuning(dir, &table, &record, &report::recommended(found))?;
     }
     let saved = args.out.as_ref().map(|dir| dir.display().to_string());
     let text = match args.format.into() {

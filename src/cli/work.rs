@@ -42,15 +42,14 @@ pub fn perform(
     ui: &Ui,
 ) -> Result<Done, Failure> {
     if let Some(dir) = out {
-        prepare(dir).map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+        prepare(dir)?;
     }
     let found = list.find(paths, ui);
     let output = with_progress(&found, ui, |progress| run(&found, settings, &Extractive, progress))?;
     problems(&output.manifest, ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
-        write_run(dir, &output, &aggregate)
-            .map_err(|error| Failure::new(error.to_string(), error.hint.clone()))?;
+        write_run(dir, &output, &aggregate)?;
     }
     Ok(Done { output, aggregate, saved: out.map(|dir| dir.display().to_string()) })
 }

@@ -1,6 +1,7 @@
 //! Two runs compared: a table for people, rows as CSV, one document as JSON, Markdown for a pull request.
 
-use super::gate::{cell, no_commands};
+use super::gate::no_commands;
+use super::markdown::escape;
 use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
 use super::text::{count, sanitize, thousands};
 use super::{Format, Look, json_document};
@@ -210,9 +211,9 @@ fn worst(page: &mut Page, compared: &Comparison) {
 /// As Markdown.
 pub fn markdown(compared: &Comparison) -> String {
     let mut text = String::from("## compactor compare\n\n");
-    text.push_str(&format!("{}\n\n", cell(&headline(compared))));
+    text.push_str(&format!("{}\n\n", escape(&headline(compared))));
     for line in notes(compared).iter().chain(&compared.findings.iter().map(sentence).collect::<Vec<_>>()) {
-        text.push_str(&format!("- {}\n", cell(line)));
+        text.push_str(&format!("- {}\n", escape(line)));
     }
     for finding in compared
         .findings
@@ -221,16 +222,16 @@ pub fn markdown(compared: &Comparison) -> String {
     {
         text.push_str(&format!(
             "\n### {}\n\n| {} |\n|{}\n",
-            cell(&whom(finding)),
+            escape(&whom(finding)),
             HEADINGS.join(" | "),
             "---|".repeat(HEADINGS.len())
         ));
         for row in shown(compared, finding) {
-            let cells: Vec<String> = cells(row).iter().map(|text| cell(text)).collect();
-            text.push_str(&format!("| {} |\n", cells.join(" | ")));
+            // Names of metrics and figures: nothing in them is anybody's.
+            text.push_str(&format!("| {} |\n", cells(row).join(" | ")));
         }
         if let Some(amounts) = amounts(compared, finding) {
-            text.push_str(&format!("\n{}\n", cell(&amounts)));
+            text.push_str(&format!("\n{}\n", escape(&amounts)));
         }
     }
     if !compared.new_losses.is_empty() {
@@ -240,7 +241,7 @@ pub fn markdown(compared: &Comparison) -> String {
         for loss in compared.new_losses.iter().take(SHOWN * 4) {
             let place = format!("{}:{}", loss.source, loss.line);
             let cells = [&place, &loss.class, &loss.value, &loss.strategy, &loss.cycle.to_string()]
-                .map(|text| cell(text));
+                .map(|text| escape(text));
             text.push_str(&format!("| {} |\n", cells.join(" | ")));
         }
     }
@@ -294,6 +295,7 @@ mod tests {
         let json = render(Format::Json, &worse(), LOOK).unwrap();
         let document: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(document["findings"][0]["direction"], "worse");
-        assert!(markdown(&worse()).contains("| lexical\\_survival | 80.00% | 60.00% |"));
+        let page = markdown(&worse());
+        assert!(page.contains("lexical_survival | 80.00% | 60.00% |"), "{page}");
     }
 }

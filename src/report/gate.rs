@@ -1,5 +1,6 @@
 //! What a gate says: for people, as JSON and JUnit XML, as annotations and a summary for the page of a build.
 
+use super::markdown::escape;
 use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, paint};
 use super::text::{count, sanitize, thousands};
 use super::{Look, json_document};
@@ -156,7 +157,7 @@ pub fn refused_annotation(cause: &str) -> String {
 
 /// Markdown where nothing could be judged.
 pub fn refused_markdown(cause: &str) -> String {
-    format!("## gate: not judged\n\n{}\n", cell(cause))
+    format!("## gate: not judged\n\n{}\n", escape(cause))
 }
 
 /// As commands that a GitHub workflow turns into annotations: what does not hold, the worst first, 10 at most. Where the run names
@@ -237,14 +238,14 @@ fn property(text: &str) -> String {
 
 /// As Markdown, for the summary of a build step.
 pub fn markdown(outcome: &Outcome) -> String {
-    let mut text = format!("## {}\n\n", cell(&headline(outcome)));
+    let mut text = format!("## {}\n\n", escape(&headline(outcome)));
     if outcome.identical {
         text.push_str("Every count is that of the baseline.\n\n");
     }
     text.push_str("| verdict | contender | metric | asked | answer |\n|---|---|---|---|---|\n");
     for check in &outcome.checks {
         let cells =
-            [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text].map(cell);
+            [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text].map(escape);
         text.push_str(&format!("| {} |\n", cells.join(" | ")));
     }
     let worse: Vec<(&Check, &crate::gate::Worse)> =
@@ -254,7 +255,7 @@ pub fn markdown(outcome: &Outcome) -> String {
         text.push_str("| contender | metric | session | before | now |\n|---|---|---|---|---|\n");
         for (check, worse) in worse {
             let cells = [&check.contender, &check.metric, &worse.session, &worse.before, &worse.now];
-            text.push_str(&format!("| {} |\n", cells.map(|text| cell(text)).join(" | ")));
+            text.push_str(&format!("| {} |\n", cells.map(|text| escape(text)).join(" | ")));
         }
         text.push_str("\n</details>\n");
     }
@@ -263,24 +264,6 @@ pub fn markdown(outcome: &Outcome) -> String {
         text.push_str(&format!("`{}`\n", fingerprint("baseline", baseline)));
     }
     text
-}
-
-/// Text in a cell of a Markdown table: nothing in it is markup.
-pub(super) fn cell(text: &str) -> String {
-    let mut safe = String::new();
-    for character in sanitize(text).chars() {
-        match character {
-            '<' => safe.push_str("&lt;"),
-            '>' => safe.push_str("&gt;"),
-            '&' => safe.push_str("&amp;"),
-            '|' | '\\' | '`' | '*' | '_' | '[' | ']' | '#' | '!' | '~' | '$' | '@' => {
-                safe.push('\\');
-                safe.push(character);
-            }
-            _ => safe.push(character),
-        }
-    }
-    safe
 }
 
 /// What a new baseline changes: figures of contenders, and how many sessions came and went.

@@ -498,14 +498,6 @@ pub fn read_text(path: &Path) -> Result<String, FilesError> {
     })
 }
 
-/// Writes a file over one that is empty or begins like it; any other stays.
-pub fn renew(path: &Path, bytes: &[u8], begins: &str) -> Result<(), FilesError> {
-    if !begins_like(path, begins) {
-        return Err(FilesError::new(path, "is a file of another kind", "give another name"));
-    }
-    place(path, bytes, true)
-}
-
 /// Does a file begin like this? One that is not there or empty loses nothing.
 pub(super) fn begins_like(path: &Path, begins: &str) -> bool {
     let mut start = Vec::new();

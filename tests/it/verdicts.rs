@@ -263,7 +263,7 @@ fn a_file_of_another_kind_stays() {
     let sandbox = with_baseline();
     sandbox.file("mine.xml", "not yours");
     let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--junit", "mine.xml"]);
-    check(&ran, 2, "", "mine.xml: is a file of another kind");
+    check(&ran, 2, "", "mine.xml: is there already and is no report of this kind");
     assert_eq!(std::fs::read_to_string(sandbox.path("mine.xml")).expect("a file"), "not yours");
 }
 
