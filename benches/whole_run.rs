@@ -15,8 +15,8 @@ use compactor::run::{Job, RunSettings, Windows, run};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::{TokenIndex, Tokenizer};
-use std::path::PathBuf;
 use rustix::time::{ClockId, clock_gettime};
+use std::path::PathBuf;
 use std::time::Duration;
 
 const ROUNDS: usize = 7;

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::rc::Rc;
 
 use flate2::Crc;
-use flate2::bufread::{DeflateDecoder, MultiGzDecoder};
+use flate2::bufread::{DeflateDecoder, GzDecoder};
 use ruzstd::decoding::errors::{FrameDecoderError, ReadFrameHeaderError};
 use ruzstd::decoding::{BlockDecodingStrategy, FrameDecoder};
 
@@ -132,7 +132,7 @@ impl Packing {
 
     fn open(self, packed: Box<dyn Read>) -> Box<dyn Read> {
         match self {
-            Self::Gzip => Box::new(MultiGzDecoder::new(BufReader::new(packed))),
+            Self::Gzip => Box::new(Members::new(packed)),
             Self::Zstd => Box::new(Frames::new(packed)),
         }
     }
@@ -293,6 +293,45 @@ struct Broken {
 impl Read for Broken {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.error.take().map_or(Ok(0), Err)
+    }
+}
+
+/// The members of a gzip archive, one after the other.
+struct Members {
+    /// The member that is read; `None` behind the last one.
+    member: Option<GzDecoder<BufReader<Box<dyn Read>>>>,
+}
+
+impl Members {
+    fn new(packed: Box<dyn Read>) -> Self {
+        Self { member: Some(GzDecoder::new(BufReader::new(packed))) }
+    }
+}
+
+impl Read for Members {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        while let Some(member) = &mut self.member {
+            let read = member.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                return Ok(read);
+            }
+            let Some(mut source) = self.member.take().map(GzDecoder::into_inner) else { break };
+            // Blocks of a tape are filled up with zeros; gzip takes no notice of them either.
+            loop {
+                let ahead = source.fill_buf()?;
+                let zeros = ahead.iter().take_while(|byte| **byte == 0).count();
+                if zeros == 0 {
+                    break;
+                }
+                source.consume(zeros);
+            }
+            match source.fill_buf()?.first() {
+                None => {}
+                Some(first) if GZIP.starts_with(&[*first]) => self.member = Some(GzDecoder::new(source)),
+                Some(_) => return Err(io::Error::other("other bytes stand behind its end")),
+            }
+        }
+        Ok(0)
     }
 }
 

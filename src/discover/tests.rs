@@ -309,6 +309,30 @@ fn damaged_archives_give_what_can_be_read() {
 }
 
 #[test]
+fn what_stands_behind_an_archive_takes_nothing_of_it() {
+    let whole = many();
+    // Another member, a tape's zeros, and what a broken copy or a shell left there.
+    let cases: [(Vec<u8>, usize, &[&str]); 6] = [
+        (gzip(LOG), 1, &[]),
+        (vec![0; 5_000], 0, &[]),
+        ([vec![0; 700], gzip(LOG)].concat(), 1, &[]),
+        (b"junk\n".to_vec(), 0, &["other bytes stand behind its end"]),
+        ([vec![0; 3], b"x".to_vec()].concat(), 0, &["other bytes stand behind its end"]),
+        (gzip(LOG)[..7].to_vec(), 0, &["the gzip archive is cut off"]),
+    ];
+    let alone = sizes(&read_named("a.gz", &gzip(&whole)).unwrap()).0;
+    let more = sizes(&read_named("a.gz", &gzip(LOG)).unwrap()).0.iter().sum::<usize>();
+    for (behind, members, texts) in cases {
+        let log = read_named("a.gz", &[gzip(&whole), behind.clone()].concat()).unwrap();
+        let messages: usize = sizes(&log).0.iter().sum();
+        assert_eq!(messages, alone.iter().sum::<usize>() + members * more, "{behind:?}");
+        let told: Vec<&str> = log.ingested.diagnostics.iter().map(|it| it.text.as_str()).collect();
+        assert_eq!(told.len(), texts.len(), "{told:?}");
+        assert!(told.iter().zip(texts).all(|(told, text)| told.contains(text)), "{told:?}");
+    }
+}
+
+#[test]
 fn other_archives_and_encrypted_files_say_what_they_are() {
     let mut tar = vec![b'x'; 600];
     tar.splice(257..262, *b"ustar");
