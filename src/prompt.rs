@@ -1,13 +1,15 @@
 //! How a system writes a conversation down for its summarizer.
 //!
 //! [`serialize`] writes the messages, [`frame`] puts around them what the code of the system puts there: tags, an earlier
-//! summary. What a summarizer is told to do is not modelled.
+//! summary. What a summarizer is told to do stands in [`crate::summarize::prompt`], in words of our own; where it stands and
+//! which headings it asks for are rules of the system ([`AskRules`]).
 
 use crate::harness::json::{JsonStyle, pairs, restyle};
 use crate::harness::text::{Cap, fill};
 use crate::harness::{Block, Call, Entry, Kind, Outcome, Role, Shell};
 use serde::Deserialize;
 use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// How a conversation is written. A role without a form is left out, and so are calls, thinking and shell entries.
 /// Entries that are hidden from the model never appear.
@@ -52,6 +54,24 @@ pub struct PromptRules {
     pub shell: Option<ShellForm>,
     /// What is told of results that requests no longer carried; nothing beside the conversation where it is not given.
     pub digests: Option<DigestForm>,
+    /// What is asked for.
+    pub ask: AskRules,
+}
+
+/// What a model is asked to write, and where the conversation stands to that.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize, Default)]
+#[serde(deny_unknown_fields, default)]
+pub struct AskRules {
+    /// Where the instructions stand, as seen from the conversation.
+    pub place: Place,
+    /// Between the two.
+    pub between: String,
+    /// Headings of a structured summary; those of the layout where none are given.
+    pub headings: Vec<String>,
+    /// Headings of the text for the beginning of a turn; three of our own where none are given.
+    pub turn_headings: Vec<String>,
+    /// The model itself writes the lists of files, as blocks behind its text; else the harness appends what lists there are.
+    pub lists: bool,
 }
 
 /// A line for each result that was pruned before the compaction, in a section behind the conversation. The conversation
@@ -86,13 +106,14 @@ pub struct Previous {
     pub place: Place,
 }
 
-/// Where an earlier summary stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// Where something stands that comes with the conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// Before the conversation.
+    /// Before it.
     Before,
     /// Behind it.
+    #[default]
     Behind,
 }
 
@@ -193,7 +214,16 @@ pub struct ShellForm {
     pub cut: String,
 }
 
+/// How a conversation is written where the policy says nothing of it.
+static OWN: LazyLock<PromptRules> =
+    LazyLock::new(|| toml::from_str(include_str!("prompt/own.toml")).expect("a test parses it"));
+
 impl PromptRules {
+    /// The rules of policies that have none.
+    pub fn own() -> &'static Self {
+        &OWN
+    }
+
     /// The form of a role's text.
     fn form(&self, role: Role) -> Option<&Form> {
         match role {

@@ -8,9 +8,10 @@ use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, ToolKind, of_call};
 use crate::ledger::Order;
 use crate::pairs::Orphans;
-use crate::profile::{Amounts, Fix, Profile};
+use crate::profile::{Amounts, Fix, Profile, SummaryRole};
+use crate::prompt::{Part, PromptRules};
 use crate::strategy::{Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, truncated};
-use crate::summarize::{FileLists, ListForm, SessionView, Summarizer, SummaryRequest, Told};
+use crate::summarize::{FileLists, Handing, ListForm, SessionView, Summarizer, SummaryRequest, Told};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
@@ -105,7 +106,7 @@ impl<'a> Prepared<'a> {
     ) -> Self {
         let schema_tokens = transcript.tool_schema.as_deref().map(|text| tokenizer.count(text));
         let terrain = Terrain::new(transcript, tokens, schema_tokens);
-        let view = SessionView::new(seen, Counter::new(tokenizer), kinds(effects));
+        let view = SessionView::new(seen, Counter::new(tokenizer), kinds(effects)).of(transcript);
         Self {
             transcript,
             tokens,
@@ -520,6 +521,7 @@ impl<'a> Runner<'a> {
             list_form: rules.list_form,
             list_order: rules.list_order,
             budget,
+            handing: self.handing(previous.as_deref()),
         };
         let model = matches!(self.plan.strategy, Strategy::Structured | Strategy::Narrative);
         if cut.drop {
@@ -541,6 +543,21 @@ impl<'a> Runner<'a> {
             }
             written => written,
         }
+    }
+
+    /// How the policy would ask a model. A summary that is a message of the session is written with the others, unless the
+    /// policy hands it over apart and takes no account of it as a message.
+    fn handing<'s>(&'s self, summary: Option<&'s str>) -> Handing<'s> {
+        let profile = self.plan.profile;
+        let rules = profile.prompt.as_ref().unwrap_or_else(|| PromptRules::own());
+        let among = profile.session.form == Form::Message
+            && (rules.previous.is_none() || profile.session.summary_counts);
+        let role = match profile.summary.role {
+            SummaryRole::User => crate::harness::Role::User,
+            SummaryRole::Assistant => crate::harness::Role::Assistant,
+        };
+        let summary = summary.filter(|_| among).map(|text| (role, text));
+        Handing { rules, messages: profile.messages, part: Part::History, summary }
     }
 
     /// Has one text written. Where none comes, the rule of the policy decides.
@@ -607,6 +624,11 @@ impl<'a> Runner<'a> {
             turn_start: Some(start),
             previous: whole.previous.filter(|_| in_turn),
             budget: if first { budget } else { budget / 3 },
+            handing: Handing {
+                part: Part::TurnPrefix,
+                summary: whole.handing.summary.filter(|_| in_turn),
+                ..whole.handing
+            },
             ..whole.clone()
         };
         let history = if first { None } else { bare(history, !lists_last)? };

@@ -242,6 +242,7 @@ fn summarized(
             list_form: rules.list_form,
             list_order: rules.list_order,
             budget,
+            handing: request.handing,
         };
         summarizer.summarize(&inner)
     })?;

@@ -4,13 +4,16 @@
 //! before, the cumulative file lists of the harness, a layout and an exact token budget. It never sees facts or scores.
 
 use crate::fileops::ToolKind;
+use crate::harness::{MessageRules, Role};
 use crate::ledger::Order;
+use crate::prompt::{Part, PromptRules};
 use crate::tokens::Counter;
 use crate::transcript::Transcript;
 use std::ops::Range;
 use std::sync::OnceLock;
 
 pub mod extractive;
+pub mod prompt;
 
 /// The harness' cumulative file lists: canonical paths, least recently touched first, no path in two lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -63,6 +66,27 @@ pub struct Told {
     pub line: String,
 }
 
+/// How a policy hands a conversation to a model that is to summarize it.
+#[derive(Debug, Clone, Copy)]
+pub struct Handing<'a> {
+    /// How it is written.
+    pub rules: &'a PromptRules,
+    /// What one message is.
+    pub messages: MessageRules,
+    /// What the messages are to the session.
+    pub part: Part,
+    /// The summary in the context, wrapper included, where the session holds it as a message among others.
+    pub summary: Option<(Role, &'a str)>,
+}
+
+impl Handing<'_> {
+    /// That of policies that say nothing of it.
+    pub fn own() -> Self {
+        let rules = PromptRules::own();
+        Self { rules, messages: MessageRules::default(), part: Part::History, summary: None }
+    }
+}
+
 /// One call of a summarizer.
 #[derive(Debug, Clone)]
 pub struct SummaryRequest<'a> {
@@ -88,13 +112,17 @@ pub struct SummaryRequest<'a> {
     pub list_order: Option<Order>,
     /// Exact limit for everything generated, lists included, in tokens of `view.counter`.
     pub budget: u64,
+    /// How a model would be asked.
+    pub handing: Handing<'a>,
 }
 
 /// A session prepared for summarizing: shared by all strategies, windows and cycles.
 #[derive(Debug)]
 pub struct SessionView<'a> {
-    /// The session as a summarizer is shown it.
+    /// The session as a summarizer is shown it: what the written conversation would not hold is not there.
     pub transcript: &'a Transcript,
+    /// The session as its harness holds it, from which the conversation is written.
+    pub held: &'a Transcript,
     /// How generated text is counted.
     pub counter: Counter,
     /// Kind of tool per call, by position in `transcript.links`.
@@ -110,7 +138,13 @@ impl<'a> SessionView<'a> {
     /// Prepares a session. `kinds` are those of its calls, by position in `transcript.links`.
     pub fn new(transcript: &'a Transcript, counter: Counter, kinds: Vec<ToolKind>) -> Self {
         let [near, whole] = [OnceLock::new(), OnceLock::new()];
-        Self { transcript, counter, kinds, horizon: OnceLock::new(), near, whole }
+        Self { transcript, held: transcript, counter, kinds, horizon: OnceLock::new(), near, whole }
+    }
+
+    /// The same, of a session of which a summarizer is not shown all.
+    #[must_use]
+    pub fn of(self, held: &'a Transcript) -> Self {
+        Self { held, ..self }
     }
 
     /// Says that no compaction will reach beyond this message, so that nothing behind it need be read; only the first

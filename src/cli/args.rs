@@ -356,6 +356,15 @@ pub struct ShowArgs {
     #[arg(long, action = ArgAction::SetTrue)]
     pub all: bool,
 
+    /// Print what a model would be asked for this summary, in the form of the profile's system
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub prompts: bool,
+
+    /// With --prompts: instructions of your own. `{budget}`, `{files}` and `{previous}` are filled in; with
+    /// `{conversation}` in it the file is the whole message
+    #[arg(long, value_name = "FILE", requires = "prompts")]
+    pub prompt: Option<PathBuf>,
+
     /// Compaction policy: the name of an embedded profile (see `compactor profiles`; NAME+fixes: its
     /// faults mended) or a TOML file
     #[arg(short, long, value_name = "NAME|FILE", default_value = "standard")]

@@ -10,15 +10,21 @@ use crate::ingest::READS;
 use crate::models::assumed;
 use crate::report::text::sanitize;
 use crate::report::{Look, show as report};
+use crate::results::files::read_text;
 use crate::run::show::{NothingToShow, Pick, show};
 use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
 use crate::summarize::extractive::Extractive;
+use crate::summarize::prompt::Template;
 use std::path::Path;
 
 /// Runs the verb.
 pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
+    if args.prompts && !matches!(args.strategy, Strategy::Structured | Strategy::Narrative) {
+        let cause = format!("--prompts: nobody is asked for anything under the strategy {}", args.strategy);
+        return Err(Failure::new(cause, "give --strategy structured or narrative"));
+    }
     let given: Vec<_> = args.path.iter().cloned().collect();
     let found = args.list.find(&given, ui);
     let named = args.path.as_deref().or(args.list.files_from.as_deref()).unwrap_or(Path::new("-")).display();
@@ -34,7 +40,12 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     let Log { ingested, .. } = read_log(source)
         .map_err(|cause| Failure::new(format!("{}: {cause}", source.label), "check the path"))?;
     problems(&ingested.diagnostics, &source.label, ui);
-    let pick = Pick { session: args.session.clone(), cycle: usize::from(args.cycle) };
+    let pick = Pick {
+        session: args.session.clone(),
+        cycle: usize::from(args.cycle),
+        prompts: args.prompts,
+        template: args.prompt.as_deref().map(template).transpose()?,
+    };
     let shown = show(&ingested, &source.label, &settings, &pick, &Extractive).map_err(|nothing| {
         let hint = hint(&nothing, args);
         Failure::new(format!("{}: {nothing}", source.label), hint)
@@ -59,6 +70,14 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
     };
     ui.product(&text)?;
     Ok(Exit::Done)
+}
+
+/// Instructions from a file.
+fn template(path: &Path) -> Result<Template, Failure> {
+    let text = read_text(path)?;
+    Template::parse(&text).map_err(|cause| {
+        Failure::new(format!("{}: {cause}", path.display()), "mend the file given with --prompt")
+    })
 }
 
 fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {

@@ -20,6 +20,7 @@ pub fn json(shown: &Shown) -> io::Result<String> {
 pub fn text(shown: &Shown, look: Look<'_>, all: bool) -> String {
     let mut page = Page::new(look);
     head(&mut page, shown);
+    prompts(&mut page, shown);
     summary(&mut page, shown);
     let of = |wanted: &dyn Fn(&ShownFact) -> bool| -> Vec<&ShownFact> {
         shown.facts.iter().filter(|fact| wanted(fact)).collect()
@@ -73,6 +74,28 @@ pub fn text(shown: &Shown, look: Look<'_>, all: bool) -> String {
         page.prose(&format!("{} no text rule can judge, left out.", count(shown.unadjudicable, "fact")));
     }
     page.text
+}
+
+/// What a model would be asked, as it stands.
+fn prompts(page: &mut Page, shown: &Shown) {
+    for prompt in &shown.prompts {
+        page.gap();
+        let whom = if prompt.part == "history" { "" } else { " (the beginning of a turn)" };
+        page.styled(
+            BOLD,
+            &format!(
+                "Asked of a model{whom}, messages {} to {}: {} tokens",
+                prompt.from,
+                prompt.to.saturating_sub(1),
+                thousands(prompt.tokens)
+            ),
+        );
+        for (name, text) in [("system", &prompt.system), ("user", &prompt.user)] {
+            page.line(&format!("--- {name}"));
+            text.lines().for_each(|line| page.line(&sanitize(line)));
+        }
+        page.line("---");
+    }
 }
 
 fn place(at: Place) -> String {

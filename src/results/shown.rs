@@ -45,6 +45,23 @@ pub struct ShownFact {
     pub tail_line: u64,
 }
 
+/// What a model is asked where one writes the summary.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ShownPrompt {
+    /// `history`, or `turn-prefix` for the beginning of a turn that the cut splits.
+    pub part: String,
+    /// Index of the first message that it is about, from 0.
+    pub from: u64,
+    /// Index of the first behind them.
+    pub to: u64,
+    /// The system prompt.
+    pub system: String,
+    /// The message.
+    pub user: String,
+    /// Tokens of both.
+    pub tokens: u64,
+}
+
 /// A superseded fact that stands in the context while its successor does not.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ShownStale {
@@ -111,6 +128,9 @@ pub struct Shown {
     pub opaque: bool,
     /// Generated texts: one, or two after a split turn.
     pub summary: Vec<String>,
+    /// What a model would be asked for them, where that was wanted.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub prompts: Vec<ShownPrompt>,
     /// Facts of the prefix in order of birth.
     pub facts: Vec<ShownFact>,
     /// Facts no text rule can judge; in no list.

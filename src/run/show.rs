@@ -8,18 +8,22 @@ use crate::ingest::Ingested;
 use crate::matching::index::is_heading;
 use crate::matching::units;
 use crate::profile::{Keep, Profile};
+use crate::prompt::Part;
 use crate::replay::recorded::recorded;
 use crate::replay::stage::Stages;
 use crate::replay::{Cause, CycleTrace, Mode, Plan, Prepared, Replay, effects, kinds, replay};
-use crate::results::shown::{Place, Shown, ShownFact, ShownStale};
+use crate::results::shown::{Place, Shown, ShownFact, ShownPrompt, ShownStale};
 use crate::score::needed::horizon;
 use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
 use crate::strategy::Strategy;
-use crate::summarize::Summarizer;
-use crate::tokens::TokenIndex;
+use crate::summarize::prompt::{Prompt, Template, assemble};
+use crate::summarize::{SummarizeError, Summarizer, SummaryRequest};
+use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 use rustc_hash::FxHashSet;
 use std::fmt;
+use std::ops::Range;
+use std::sync::Mutex;
 
 /// Which cycle of which session.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -28,6 +32,10 @@ pub struct Pick {
     pub session: Option<String>,
     /// Number of the cycle, from 1.
     pub cycle: usize,
+    /// Show what a model would be asked, too.
+    pub prompts: bool,
+    /// Instructions for it, in place of ours.
+    pub template: Option<Template>,
 }
 
 /// Why there is nothing to show.
@@ -79,7 +87,7 @@ pub fn show(
     }
     let mut most: Option<(String, usize)> = None;
     for transcript in &sessions {
-        match cycle(transcript, source, settings, pick.cycle, summarizer) {
+        match cycle(transcript, source, settings, pick, summarizer) {
             Ok(shown) => return Ok(shown),
             Err(0) => {}
             Err(cycles) if most.as_ref().is_none_or(|(_, most)| *most < cycles) => {
@@ -93,14 +101,78 @@ pub fn show(
     }))
 }
 
+/// Writes nothing itself, and keeps what a model would be asked.
+struct Listener<'s> {
+    summarizer: &'s dyn Summarizer,
+    template: Option<&'s Template>,
+    heard: Mutex<Vec<Heard>>,
+}
+
+/// One request.
+struct Heard {
+    messages: Range<usize>,
+    part: Part,
+    prompt: Prompt,
+}
+
+impl Summarizer for Listener<'_> {
+    fn name(&self) -> &'static str {
+        self.summarizer.name()
+    }
+
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let prompt = assemble(request, self.template);
+        let heard = Heard { messages: request.messages.clone(), part: request.handing.part, prompt };
+        if let Ok(mut all) = self.heard.lock() {
+            all.push(heard);
+        }
+        self.summarizer.summarize(request)
+    }
+}
+
+impl Listener<'_> {
+    /// What was asked for the texts of a cycle. A text that was asked for again with less room is shown as it was asked for
+    /// last.
+    fn prompts(&self, trace: &CycleTrace, tokenizer: Tokenizer) -> Vec<ShownPrompt> {
+        let mut shown: Vec<ShownPrompt> = Vec::new();
+        let heard = self.heard.lock().map(|mut heard| std::mem::take(&mut *heard)).unwrap_or_default();
+        for Heard { messages, part, prompt } in heard {
+            if messages.start < trace.cut.from || messages.end > trace.cut.cut || messages.is_empty() {
+                continue;
+            }
+            let tokens = tokenizer.count(&prompt.system) + tokenizer.count(&prompt.user);
+            let one = ShownPrompt {
+                part: match part {
+                    Part::History => "history",
+                    Part::TurnPrefix => "turn-prefix",
+                }
+                .to_owned(),
+                from: messages.start as u64,
+                to: messages.end as u64,
+                system: prompt.system,
+                user: prompt.user,
+                tokens,
+            };
+            match shown.iter_mut().find(|known| (known.from, known.to) == (one.from, one.to)) {
+                Some(known) => *known = one,
+                None => shown.push(one),
+            }
+        }
+        shown
+    }
+}
+
 /// One cycle of a session, or how many there are.
 fn cycle(
     transcript: &Transcript,
     source: Source<'_>,
     settings: &RunSettings,
-    number: usize,
+    pick: &Pick,
     summarizer: &dyn Summarizer,
 ) -> Result<Shown, usize> {
+    let number = pick.cycle;
+    let listener = Listener { summarizer, template: pick.template.as_ref(), heard: Mutex::default() };
+    let summarizer: &dyn Summarizer = if pick.prompts { &listener } else { summarizer };
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
     let stages = Stages::new(transcript, &tokens, settings.tokenizer, &kinds(&effects), &settings.profiles);
@@ -151,6 +223,7 @@ fn cycle(
     let score = scorer.score(&told);
     let mut shown = outline(transcript, source, &result, trace, &frame, target);
     shown.cycle = number as u64;
+    shown.prompts = listener.prompts(trace, settings.tokenizer);
     shown.opaque = told.opaque;
     shown.unadjudicable = score.unadjudicable;
     shown.needed_biased = score.near.biased;

@@ -86,6 +86,7 @@ fn attempt(
         list_form: ListForm::None,
         list_order: None,
         budget,
+        handing: crate::summarize::Handing::own(),
     };
     generate(strategy, &request, rules, summarizer)
 }

@@ -18,7 +18,7 @@ use layout::{Entry, Frame};
 mod digest;
 pub(crate) mod files;
 mod item;
-mod layout;
+pub(crate) mod layout;
 mod lines;
 mod outcome;
 mod previous;

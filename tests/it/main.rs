@@ -22,6 +22,7 @@ mod overflow;
 mod own_policies;
 mod planted;
 mod profiles;
+mod prompts;
 mod reach;
 mod readme;
 mod repeated;

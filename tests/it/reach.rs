@@ -8,7 +8,7 @@ use compactor::fileops::CallEffect;
 use compactor::ingest::ingest;
 use compactor::replay::effects;
 use compactor::summarize::extractive::Extractive;
-use compactor::summarize::{FileLists, Layout, ListForm, SessionView, Summarizer, SummaryRequest};
+use compactor::summarize::{FileLists, Handing, Layout, ListForm, SessionView, Summarizer, SummaryRequest};
 use compactor::tokens::{Counter, Tokenizer};
 use compactor::transcript::{MessageIdx, Transcript};
 
@@ -70,6 +70,7 @@ fn summaries_are_those_of_the_whole() {
                 list_form: ListForm::None,
                 list_order: None,
                 budget: 2_000,
+                handing: Handing::own(),
             })
         };
         let whole = summary(None);

@@ -82,6 +82,16 @@ const PROSE: &[Section] = &[
     Section { heading: "", kinds: &[], files: true, group: false },
 ];
 
+/// The headings of a layout, in order; none of prose.
+pub(crate) fn headings(layout: Layout) -> impl Iterator<Item = &'static str> {
+    let sections = match layout {
+        Layout::SixSections => SIX,
+        Layout::GoalProgress => GOAL,
+        Layout::Prose => &[],
+    };
+    sections.iter().map(|section| section.heading)
+}
+
 /// Lead-ins of the prose layout with the kind of their unlabelled lines, for reading it again.
 pub(super) fn lead_ins() -> impl Iterator<Item = (&'static str, Kind)> {
     PROSE.iter().filter(|section| !section.heading.is_empty()).map(|section| {

@@ -143,6 +143,7 @@ fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<Str
         list_form: ask.form,
         list_order: None,
         budget: ask.budget,
+        handing: crate::summarize::Handing::own(),
     };
     Extractive.summarize(&request)
 }
@@ -529,6 +530,7 @@ fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str
                 list_form: ListForm::Tags,
                 list_order: None,
                 budget,
+                handing: crate::summarize::Handing::own(),
             };
             if let Ok(Some(generated)) = generate(strategy, &request, &rules, &Extractive) {
                 assert!(generated.tokens <= budget);
