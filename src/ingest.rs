@@ -158,7 +158,7 @@ fn read_records(
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
     let lines::Batch { mut records, sizes } = batch;
-    let times = times(&records, shape);
+    let times = out.suspend_times(times(&records, shape));
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();

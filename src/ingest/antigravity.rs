@@ -89,7 +89,7 @@ fn session(records: Vec<Record>, id: String, out: &mut Sink) {
                 }
             }
             _ => {
-                let result = Part::Result(result(said, &status));
+                let result = Part::result(result(said, &status));
                 talk.push(Role::Tool, vec![result], line, time);
             }
         }
@@ -129,7 +129,7 @@ fn call(mut value: Value) -> Part {
             *argument = decoded;
         }
     }
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id: take_text(&mut value, "id"),
         name: take_text(&mut value, "name"),
         arguments: argument_text(arguments),

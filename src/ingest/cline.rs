@@ -407,5 +407,5 @@ fn result(text: String) -> Part {
         Some(found) => found,
         None => outcome::judge(&text, Outcome::Ok),
     };
-    Part::Result(ToolResult { call_id: String::new(), text, outcome, exit_code, images: 0 })
+    Part::result(ToolResult { call_id: String::new(), text, outcome, exit_code, images: 0 })
 }

@@ -339,7 +339,7 @@ impl Reader {
             }
             "image_generation_call" => {
                 let bytes = weight(&payload);
-                self.say(vec![Part::Opaque { kind, bytes }], line);
+                self.say(vec![Part::Opaque { kind: kind.into(), bytes }], line);
             }
             "agent_message" => {
                 // Mail from another agent: in the context, and no person wrote it.
@@ -424,7 +424,7 @@ impl Reader {
         if id.is_empty() {
             id = take_text(payload, "id");
         }
-        self.say(vec![Part::Call(ToolCall { id, name, arguments })], line);
+        self.say(vec![Part::call(ToolCall { id, name, arguments })], line);
     }
 
     fn output(&mut self, payload: Value, line: u32) {
@@ -432,9 +432,9 @@ impl Reader {
         self.resent.close();
         self.reply = None;
         if let Some(open) = self.outputs.and_then(|outputs| self.draft.messages.get_mut(outputs)) {
-            open.push(Part::Result(result), line);
+            open.push(Part::result(result), line);
         } else {
-            self.outputs = self.push(Role::Tool, vec![Part::Result(result)], line);
+            self.outputs = self.push(Role::Tool, vec![Part::result(result)], line);
         }
     }
 
@@ -609,7 +609,7 @@ impl Reader {
                 let kind = item_type(&item);
                 if kind.starts_with("compaction") || kind == "context_compaction" {
                     let bytes = text(&item, "encrypted_content").map_or(0, str::len) as u64;
-                    front.push(Part::Opaque { kind: kind.to_owned(), bytes });
+                    front.push(Part::Opaque { kind: kind.into(), bytes });
                     continue;
                 }
                 let parts = item.get("content").cloned().map(|content| user_parts(content, true));
@@ -625,7 +625,7 @@ impl Reader {
         self.outputs = None;
         if front.is_empty() {
             // Message 0 stands for the summary also where nothing is left of it.
-            front.push(Part::Opaque { kind: "compaction".to_owned(), bytes: 0 });
+            front.push(Part::Opaque { kind: "compaction".into(), bytes: 0 });
         }
         let message = Message { cwd: self.cwd.clone(), ..build::message(Role::User, front, line) };
         self.draft.messages.insert(0, message);
@@ -661,10 +661,10 @@ fn call_or_output(item: &Value, kind: &str) -> Vec<Part> {
     let id = text(item, "call_id").or(text(item, "id")).unwrap_or_default().to_owned();
     if kind.ends_with("_output") {
         let (text, outcome) = (String::new(), Outcome::Unknown);
-        return vec![Part::Result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
+        return vec![Part::result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
     }
     if kind.ends_with("_call") && kind != "image_generation_call" {
-        return vec![Part::Call(ToolCall { id, name: String::new(), arguments: String::new() })];
+        return vec![Part::call(ToolCall { id, name: String::new(), arguments: String::new() })];
     }
     Vec::new()
 }
@@ -713,7 +713,7 @@ fn reasoning(mut payload: Value) -> Vec<Part> {
     }
     let bytes = text(&payload, "encrypted_content").map_or(0, str::len) as u64;
     if bytes > 0 {
-        parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes });
+        parts.push(Part::Opaque { kind: "reasoning".into(), bytes });
     }
     parts
 }

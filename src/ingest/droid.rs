@@ -179,9 +179,9 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                     name: take_text(&mut value, "toolName"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
-                talk.join(vec![Part::Call(call)], line, None);
+                talk.join(vec![Part::call(call)], line, None);
             }
-            "tool_result" => talk.push(Role::Tool, vec![Part::Result(result(value))], line, None),
+            "tool_result" => talk.push(Role::Tool, vec![Part::result(result(value))], line, None),
             "completion" => {
                 let last = take_text(&mut value, "finalText");
                 let reply = talk.draft.messages.iter().rfind(|message| message.role == Role::Assistant);

@@ -272,8 +272,8 @@ fn message(talk: &mut Talk, entry: Entry, out: &mut Sink) {
             if let Value::Array(calls) = calls {
                 for mut call in calls.into_iter().filter(Value::is_object) {
                     let answer = answer(&mut call);
-                    parts.push(Part::Call(gemini_parts::call(call)));
-                    results.extend(answer.map(Part::Result));
+                    parts.push(Part::call(gemini_parts::call(call)));
+                    results.extend(answer.map(Part::result));
                 }
             }
             talk.model(text(&value, "model"));
@@ -376,11 +376,11 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                     name: take_text(&mut value, "tool_name"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
-                talk.join(vec![Part::Call(call)], line, None);
+                talk.join(vec![Part::call(call)], line, None);
             }
             "tool_result" => {
                 let result = stream_result(value);
-                talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+                talk.push(Role::Tool, vec![Part::result(result)], line, None);
             }
             "error" => talk.refused(text(&value, "message").unwrap_or_default(), line),
             "result" => {

@@ -26,15 +26,15 @@ use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Refusal, Role, Text, ToolResult,
-    Transcript,
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Parts, Recorded, Refusal, Role, Text,
+    ToolResult, Transcript,
 };
 
 /// Code of the remark on a log that begins with a summary.
 const STARTS_COMPACTED: &str = "starts-compacted";
 
 /// A session as a reader found it: messages in order, nothing linked, anything allowed in them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Draft {
     /// Session id.
     pub(super) id: String,
@@ -223,7 +223,7 @@ fn keep(message: &mut Message, wanted: impl Fn(&Part) -> bool) {
         at += 1;
         kept.get(at - 1).copied().unwrap_or(true)
     });
-    message.parts.retain(wanted);
+    message.parts.retain(|part| wanted(part));
 }
 
 /// Marks all text as the harness's.
@@ -366,8 +366,8 @@ fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>,
     let mut places: FxHashMap<PartRef, PartRef> = FxHashMap::default();
     let mut made = 0;
     let (settled, moved) = remake(messages, |index, mut message, settled| {
-        let mut kept = Vec::with_capacity(message.parts.len());
-        let mut orphans = Vec::new();
+        let mut kept = Parts::with_capacity(message.parts.len());
+        let mut orphans = Parts::new();
         let lines = std::mem::take(&mut message.lines);
         for (part_index, part) in message.parts.drain(..).enumerate() {
             let old = PartRef {
@@ -439,10 +439,10 @@ mod tests {
             }
             for id in ids {
                 parts.push(if head == "A" {
-                    Part::Call(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: String::new() })
+                    Part::call(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: String::new() })
                 } else {
                     let aborted = id.ends_with('!');
-                    Part::Result(ToolResult {
+                    Part::result(ToolResult {
                         call_id: id.trim_end_matches('!').to_owned(),
                         text: if aborted { "aborted".to_owned() } else { format!("result {index}") },
                         outcome: if aborted { Outcome::Failed } else { Outcome::Ok },
@@ -453,7 +453,7 @@ mod tests {
             }
             draft.messages.push(Message {
                 role,
-                parts,
+                parts: parts.into(),
                 line: u32::try_from(index).unwrap() + 1,
                 cwd: None,
                 usage: None,
@@ -516,7 +516,7 @@ mod tests {
             2,
             Message {
                 role: Role::Assistant,
-                parts: vec![Part::Thinking(String::new())],
+                parts: smallvec::smallvec![Part::Thinking(String::new())],
                 line: 3,
                 cwd: None,
                 usage: None,

@@ -230,8 +230,8 @@ impl Reader {
         let id = format!("use-{}", self.calls);
         let Some(made) = &mut self.made else { return };
         let (call, result) = tool(lines, id);
-        made.message.push(Part::Call(call), line);
-        made.results.extend(result.map(Part::Result));
+        made.message.push(Part::call(call), line);
+        made.results.extend(result.map(Part::result));
     }
 }
 

@@ -10,6 +10,7 @@
 //! which sessions end.
 
 mod array;
+mod sole;
 #[cfg(test)]
 mod tests;
 
@@ -52,7 +53,16 @@ pub fn ingest_in_batches(
     batch: u64,
 ) -> io::Result<Ingested> {
     let mut blocks = Blocks::new(open()?);
-    blocks.fill_line()?;
+    blocks.fill_line(usize::try_from(batch).unwrap_or(usize::MAX))?;
+    if sole::may_be(blocks.waiting())
+        && let Some(mut read) = sole::read(open()?, name)?
+    {
+        // Whoever counts what is read does that the first time.
+        blocks.pass()?;
+        std::mem::take(&mut read.sessions).into_iter().for_each(each);
+        return Ok(read);
+    }
+    blocks.fill_line(usize::MAX)?;
     let array = array::may_be(blocks.waiting()) && array::is_sound(open()?)?;
     if lines::is_utf16(blocks.waiting()) || !array && lines::is_whole(lines::unmarked(blocks.waiting())) {
         let mut read = whole(blocks.rest()?.into(), name);
@@ -168,10 +178,14 @@ impl Blocks {
         }
     }
 
-    /// Reads until the first line that is not blank is there, or it is known that there are no lines.
-    fn fill_line(&mut self) -> io::Result<()> {
+    /// Reads until the first line that is not blank is there, or so many bytes, or it is known that there are no lines.
+    fn fill_line(&mut self, most: usize) -> io::Result<()> {
         let lacks = |bytes: &[u8]| memchr::memchr(b'\n', bytes.trim_ascii_start()).is_none();
-        while !self.ended && lacks(self.waiting()) && !array::may_be(self.waiting()) {
+        while !self.ended
+            && self.waiting().len() < most
+            && lacks(self.waiting())
+            && !array::may_be(self.waiting())
+        {
             self.fill()?;
         }
         Ok(())
@@ -199,6 +213,15 @@ impl Blocks {
                 None => self.fill()?,
             }
         }
+    }
+
+    /// Reads what is left for nothing.
+    fn pass(mut self) -> io::Result<()> {
+        while !self.ended {
+            self.used = self.filled;
+            self.fill()?;
+        }
+        Ok(())
     }
 
     /// Everything that is left.
@@ -250,6 +273,12 @@ impl Reading<'_> {
         let shape: &'static Shape = shape;
         match shape.split {
             Split::Whole => {}
+            Split::One => {
+                self.sink.expect_more(true);
+                let batch = self.lines.take(|_, _| true);
+                self.read_batch(batch, each);
+                self.sink.expect_more(false);
+            }
             Split::Before(begins) => {
                 let mut last = 0;
                 for (at, record) in self.lines.records.iter().enumerate().skip(self.scanned) {
@@ -308,6 +337,10 @@ impl Reading<'_> {
     fn read(&mut self, each: &mut dyn FnMut(Transcript), wanted: impl Fn(usize, u32) -> bool) {
         self.sink.in_batches();
         let batch = self.lines.take(wanted);
+        self.read_batch(batch, each);
+    }
+
+    fn read_batch(&mut self, batch: lines::Batch, each: &mut dyn FnMut(Transcript)) {
         if batch.records.is_empty() {
             return;
         }

@@ -184,7 +184,7 @@ fn call(mut told: Value, line: u32, out: &mut Sink) -> (Option<Part>, Option<Par
     let rejected = text(&told, "userDecision") == Some("rejected");
     let answer = ["error", "result"].iter().find_map(|key| told.get(key).filter(|value| !value.is_null()));
     if answer.is_none() && !rejected && !matches!(status, "error" | "cancelled") {
-        return (Some(Part::Call(call)), None);
+        return (Some(Part::call(call)), None);
     }
     let (text, images) = result_text(answer.cloned().unwrap_or_default());
     let (outcome, exit_code) = if rejected || matches!(status, "error" | "cancelled") {
@@ -201,7 +201,7 @@ fn call(mut told: Value, line: u32, out: &mut Sink) -> (Option<Part>, Option<Par
         );
     }
     let result = ToolResult { call_id: id, text, outcome, exit_code, images };
-    (Some(Part::Call(call)), Some(Part::Result(result)))
+    (Some(Part::call(call)), Some(Part::result(result)))
 }
 
 /// The text of a result, which may be JSON written out with the text in a field.
