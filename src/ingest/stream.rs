@@ -32,7 +32,7 @@ use crate::transcript::Transcript;
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Bytes of records that pile up before those of complete sessions are read.
+/// Bytes of records that pile up before those of complete sessions are read, and those of one session at the most.
 pub(super) const BATCH: u64 = 4 << 20;
 
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
@@ -53,7 +53,7 @@ pub fn ingest_in_batches(
     batch: u64,
 ) -> io::Result<Ingested> {
     let mut blocks = Blocks::new(open()?);
-    blocks.fill_line(usize::try_from(batch).unwrap_or(usize::MAX))?;
+    blocks.fill_line(usize::try_from(batch.min(BATCH)).unwrap_or(usize::MAX))?;
     if sole::may_be(blocks.waiting())
         && let Some(mut read) = sole::read(open()?, name)?
     {
@@ -79,7 +79,7 @@ pub fn ingest_in_batches(
         scanned: 0,
         header: None,
         groups: None,
-        full: batch,
+        full: batch.min(BATCH),
     };
     if blocks.unmark()? {
         lines::note_mark(&mut reading.sink);
@@ -261,6 +261,14 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
+        let shape = self.lines.detected().and_then(|found| match found.by {
+            By::Records(shape) => Some(shape),
+            By::Text(_) => None,
+        });
+        if self.lines.held() < self.batch && !shape.is_some_and(|shape| matches!(shape.split, Split::One)) {
+            self.full = self.batch;
+            return Ok(());
+        }
         if self.lines.detected().is_none() {
             self.lines.settle(survey(open()?, self.array)?);
         }
@@ -329,7 +337,7 @@ impl Reading<'_> {
         }
         // What has to be held is not looked through again for every few records that come to it.
         let held = self.lines.held();
-        self.full = held + self.batch.max(held / 4);
+        self.full = held + self.batch.min(BATCH).max(held / 4);
         Ok(())
     }
 

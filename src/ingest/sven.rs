@@ -6,6 +6,7 @@
 #[cfg(test)]
 mod tests;
 
+use memchr::memmem;
 use serde::de::DeserializeSeed;
 
 use crate::ingest::value::{Listed, Value, json};
@@ -178,7 +179,8 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20) },
     };
-    let mut draft = Draft::new(name);
+    let likely = memmem::find_iter(text, "\n- role:").count();
+    let mut draft = Draft::holding(name, likely);
     let before = out.clone();
     let mut index = 0;
     let turns = Listed {

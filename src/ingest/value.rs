@@ -14,7 +14,7 @@ use std::hash::BuildHasher;
 use arcstr::ArcStr;
 use compact_str::CompactString;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Number;
 use smallvec::SmallVec;
@@ -571,27 +571,27 @@ macro_rules! scalars {
             f.write_str("a value")
         }
 
-        fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
             Seed::default().visit_bool(value)
         }
 
-        fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
             Seed::default().visit_i64(value)
         }
 
-        fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
             Seed::default().visit_u64(value)
         }
 
-        fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
             Seed::default().visit_f64(value)
         }
 
-        fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
             Seed::default().visit_str(value)
         }
 
-        fn visit_unit<E>(self) -> Result<Value, E> {
+        fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
             Seed::default().visit_unit()
         }
     };
