@@ -50,7 +50,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
                         "Bash" => format!("{{\"command\":{argument:?}}}"),
                         _ => format!("{{\"file_path\":{argument:?}}}"),
                     };
-                    parts.push(Part::call(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }));
+                    parts.push(Part::call(ToolCall { id: id.to_owned(), name: name.into(), arguments }));
                 }
             }
         }

@@ -85,8 +85,8 @@ pub struct Text {
 pub struct ToolCall {
     /// Id the log gives; may be empty and may repeat (links go by occurrence, never by id alone).
     pub id: String,
-    /// Tool name as the log has it.
-    pub name: String,
+    /// Tool name as the log has it, shared between calls.
+    pub name: ArcStr,
     /// Arguments: JSON text as logged, or raw text for freeform tools.
     pub arguments: String,
 }

@@ -33,7 +33,7 @@ fn session(notation: &str) -> Transcript {
             let (name, arguments) = rest.split_once(' ').expect("a tool and its arguments");
             links.push(Link { call: here, result: None });
             let call =
-                ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.trim().to_owned() };
+                ToolCall { id: String::new(), name: name.into(), arguments: arguments.trim().to_owned() };
             (Role::Assistant, Part::call(call))
         } else if let Some(rest) = line.strip_prefix("R ") {
             let (outcome, rest) = rest.split_once(':').expect("an outcome");

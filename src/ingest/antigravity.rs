@@ -11,7 +11,7 @@ use crate::ingest::value::{Map, Value};
 
 use super::build::{self, injected, unknown_record};
 use super::formats::Format;
-use super::json::{self, argument_text, take, take_text, text};
+use super::json::{self, argument_text, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -131,7 +131,7 @@ fn call(mut value: Value) -> Part {
     }
     Part::call(ToolCall {
         id: take_text(&mut value, "id"),
-        name: take_text(&mut value, "name"),
+        name: take_name(&mut value, "name"),
         arguments: argument_text(arguments),
     })
 }

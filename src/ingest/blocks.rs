@@ -4,7 +4,7 @@
 use super::value::Value;
 
 use super::injected;
-use super::json::{argument_text, items, take, take_text, text, weight};
+use super::json::{argument_text, items, take, take_name, take_text, text, weight};
 use super::outcome;
 use crate::transcript::{Outcome, Part, Text, ToolCall, ToolResult};
 
@@ -83,7 +83,7 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
         }
         "tool_use" | "server_tool_use" | "mcp_tool_use" => found.push(Part::call(ToolCall {
             id: take_text(&mut block, "id"),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(take(&mut block, "input")),
         })),
         "tool_call" => found.push(Part::call(ToolCall {
@@ -92,7 +92,7 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
                 .map(|key| take_text(&mut block, key))
                 .find(|id| !id.is_empty())
                 .unwrap_or_default(),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(
                 ["arguments", "input"]
                     .iter()

@@ -9,7 +9,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
-use super::value::Value;
+use super::value::{Value, shared};
 use crate::diagnostic::Severity;
 use crate::transcript::{
     Message, MessageIdx, Outcome, Part, Parts, Recorded, Role, Text, ToolCall, ToolResult,
@@ -62,8 +62,8 @@ pub(super) fn injected_message(said: impl Into<String>, line: u32) -> Message {
 }
 
 /// A call.
-pub(super) fn call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Part {
-    Part::call(ToolCall { id: id.into(), name: name.into(), arguments: argument_text(arguments) })
+pub(super) fn call(id: impl Into<String>, name: impl AsRef<str>, arguments: Value) -> Part {
+    Part::call(ToolCall { id: id.into(), name: shared(name.as_ref()), arguments: argument_text(arguments) })
 }
 
 /// A result; `record` is where flags and an exit status stand, if anywhere.

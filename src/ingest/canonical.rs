@@ -77,7 +77,7 @@ use super::lines::Record;
 use super::links::{self, Draft};
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
-use super::value::Value;
+use super::value::{Value, shared};
 use crate::diagnostic::Severity;
 use crate::transcript::{
     Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Parts, Recorded, RecordedLists, Refusal, Role,
@@ -635,7 +635,7 @@ impl Reading {
                 self.links.push(Link { call: at, result: None });
                 Part::call(ToolCall {
                     id: id.into_owned(),
-                    name: name.into_owned(),
+                    name: shared(&name),
                     arguments: arguments.into_owned(),
                 })
             }

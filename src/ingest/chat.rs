@@ -15,7 +15,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::detect::is_chat;
 use super::formats::Format;
-use super::json::{self, argument_text, counts, items, take, take_text, text};
+use super::json::{self, argument_text, counts, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -270,7 +270,7 @@ pub(super) fn call(mut value: Value) -> Part {
         ["arguments", "input"].iter().map(|key| take(&mut inner, key)).find(|input| !input.is_null());
     Part::call(ToolCall {
         id,
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(arguments.unwrap_or_default()),
     })
 }

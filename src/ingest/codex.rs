@@ -26,7 +26,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use super::value::Value;
+use super::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -424,7 +424,7 @@ impl Reader {
         if id.is_empty() {
             id = take_text(payload, "id");
         }
-        self.say(vec![Part::call(ToolCall { id, name, arguments })], line);
+        self.say(vec![Part::call(ToolCall { id, name: shared(&name), arguments })], line);
     }
 
     fn output(&mut self, payload: Value, line: u32) {
@@ -664,7 +664,7 @@ fn call_or_output(item: &Value, kind: &str) -> Vec<Part> {
         return vec![Part::result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
     }
     if kind.ends_with("_call") && kind != "image_generation_call" {
-        return vec![Part::call(ToolCall { id, name: String::new(), arguments: String::new() })];
+        return vec![Part::call(ToolCall { id, name: ArcStr::new(), arguments: String::new() })];
     }
     Vec::new()
 }

@@ -9,7 +9,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
@@ -169,7 +169,11 @@ fn call(mut value: Value) -> Part {
     let id = take_text(&mut value, "id");
     let mut function = take(&mut value, "function");
     let name = take_text(&mut function, "name");
-    Part::call(ToolCall { id, name, arguments: argument_text(take(&mut function, "arguments")) })
+    Part::call(ToolCall {
+        id,
+        name: shared(&name),
+        arguments: argument_text(take(&mut function, "arguments")),
+    })
 }
 
 /// The result that the state of a call holds; `None` when it has not ended.

@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks;
 use super::build::{self, injected, unknown_record};
 use super::formats::Format;
-use super::json::{self, argument_text, counts, flag, items, take, take_text, text};
+use super::json::{self, argument_text, counts, flag, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -300,7 +300,7 @@ fn user_parts(mut data: Value, main: bool) -> Vec<Part> {
 fn call(mut request: Value, name: &str) -> Part {
     Part::call(ToolCall {
         id: take_text(&mut request, "toolCallId"),
-        name: take_text(&mut request, name),
+        name: take_name(&mut request, name),
         arguments: argument_text(take(&mut request, "arguments")),
     })
 }

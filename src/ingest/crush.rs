@@ -14,7 +14,7 @@ use super::blocks;
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, flag, take, take_text, text, weight};
+use super::json::{self, argument_text, flag, take, take_name, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -178,7 +178,7 @@ fn push_part(
             out.raw.tool_calls += 1;
             parts.push(Part::call(ToolCall {
                 id: take_text(&mut data, "id"),
-                name: take_text(&mut data, "name"),
+                name: take_name(&mut data, "name"),
                 arguments: argument_text(take(&mut data, "input")),
             }));
         }

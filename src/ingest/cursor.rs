@@ -8,7 +8,7 @@ mod database;
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -121,7 +121,7 @@ fn push_block(
             let input = ["input", "args", "arguments"].iter().map(|key| take(&mut block, key));
             let arguments =
                 argument_text(input.into_iter().find(|input| !input.is_null()).unwrap_or_default());
-            parts.push(Part::call(ToolCall { id, name, arguments }));
+            parts.push(Part::call(ToolCall { id, name: shared(&name), arguments }));
         }
         "tool_result" | "tool-result" => {
             let id =

@@ -15,7 +15,7 @@ use super::blocks::{self, Speaker};
 use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, take, take_text, text};
+use super::json::{argument_text, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -176,7 +176,7 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                 out.raw.tool_calls += 1;
                 let call = ToolCall {
                     id: call_id(&value),
-                    name: take_text(&mut value, "toolName"),
+                    name: take_name(&mut value, "toolName"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
                 talk.join(vec![Part::call(call)], line, None);

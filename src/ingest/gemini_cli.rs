@@ -17,7 +17,7 @@ use super::blocks;
 use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::gemini_parts;
-use super::json::{argument_text, counts, flag, items, take, take_text, text};
+use super::json::{argument_text, counts, flag, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -373,7 +373,7 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                 out.raw.tool_calls += 1;
                 let call = ToolCall {
                     id: take_text(&mut value, "tool_id"),
-                    name: take_text(&mut value, "tool_name"),
+                    name: take_name(&mut value, "tool_name"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
                 talk.join(vec![Part::call(call)], line, None);

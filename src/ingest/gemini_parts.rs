@@ -3,7 +3,7 @@
 use crate::ingest::value::{Map, Value};
 
 use super::injected;
-use super::json::{self, argument_text, flag, items, take, take_text, text, weight};
+use super::json::{self, argument_text, flag, items, take, take_name, take_text, text, weight};
 use super::outcome;
 use crate::transcript::{Outcome, Part, Text, ToolCall, ToolResult};
 
@@ -68,7 +68,7 @@ fn image(part: &Value) -> Option<Part> {
 pub(super) fn call(mut call: Value) -> ToolCall {
     ToolCall {
         id: take_text(&mut call, "id"),
-        name: take_text(&mut call, "name"),
+        name: take_name(&mut call, "name"),
         arguments: argument_text(take(&mut call, "args")),
     }
 }

@@ -20,7 +20,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, items, take, take_text, text, weight};
+use super::json::{self, argument_text, items, take, take_name, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -263,10 +263,10 @@ fn call(mut block: Value) -> ToolCall {
     match unwrapped(take(&mut block, "toolCall")) {
         Ok(mut call) => {
             let arguments = argument_text(take(&mut call, "arguments"));
-            ToolCall { id, name: take_text(&mut call, "name"), arguments }
+            ToolCall { id, name: take_name(&mut call, "name"), arguments }
         }
         // What the model wrote could not be read as a call.
-        Err(error) => ToolCall { id, name: String::new(), arguments: error },
+        Err(error) => ToolCall { id, name: ArcStr::new(), arguments: error },
     }
 }
 

@@ -8,12 +8,12 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build::unknown_record;
 use super::formats::Format;
-use super::json::{argument_text, items, take, take_text, text};
+use super::json::{argument_text, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -178,7 +178,7 @@ fn call(mut value: Value) -> Part {
     };
     Part::call(ToolCall {
         id,
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(take(&mut inner, "arguments")),
     })
 }
@@ -187,7 +187,7 @@ fn call(mut value: Value) -> Part {
 fn backend_call(mut kind: Value) -> Part {
     Part::call(ToolCall {
         id: take_text(&mut kind, "id"),
-        name: take_text(&mut kind, "tool_type"),
+        name: take_name(&mut kind, "tool_type"),
         arguments: argument_text(take(&mut kind, "action")),
     })
 }
@@ -277,7 +277,7 @@ fn shown_call(update: &Value) -> ToolCall {
     let name = added.or_else(|| text(update, "kind")).or_else(|| text(update, "title"));
     ToolCall {
         id: text(update, "toolCallId").unwrap_or_default().to_owned(),
-        name: name.unwrap_or_default().to_owned(),
+        name: shared(&name.unwrap_or_default()),
         arguments: update.get("rawInput").cloned().map(argument_text).unwrap_or_default(),
     }
 }

@@ -15,7 +15,7 @@ use crate::ingest::value::{Value, json};
 use super::blocks::{self, Speaker};
 use super::build::{unknown_record, unknown_role};
 use super::formats::Format;
-use super::json::{self, argument_text, counts, take, take_text, text};
+use super::json::{self, argument_text, counts, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -276,7 +276,7 @@ fn call(mut value: Value) -> Part {
     let arguments = ["args", "arguments"].iter().map(|key| take(&mut inner, key)).find(|it| !it.is_null());
     Part::call(ToolCall {
         id: id.unwrap_or_default(),
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(arguments.unwrap_or_default()),
     })
 }

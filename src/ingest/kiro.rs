@@ -13,14 +13,14 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks;
 use super::build::{self, message};
 use super::continue_ide;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, items, take, take_text, text, tokens, weight};
+use super::json::{self, argument_text, items, take, take_name, take_text, text, tokens, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -225,7 +225,7 @@ fn came_back(assistant: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
                 let name = take_text(&mut one, "name");
                 Part::call(ToolCall {
                     id: take_text(&mut one, "id"),
-                    name,
+                    name: shared(&name),
                     arguments: argument_text(take(&mut one, "args")),
                 })
             }));
@@ -346,7 +346,7 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, out: &mut Sin
             out.raw.tool_calls += 1;
             parts.push(Part::call(ToolCall {
                 id: take_text(&mut data, "toolUseId"),
-                name: take_text(&mut data, "name"),
+                name: take_name(&mut data, "name"),
                 arguments: argument_text(take(&mut data, "input")),
             }));
         }

@@ -439,7 +439,7 @@ mod tests {
             }
             for id in ids {
                 parts.push(if head == "A" {
-                    Part::call(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: String::new() })
+                    Part::call(ToolCall { id: id.to_owned(), name: "t".into(), arguments: String::new() })
                 } else {
                     let aborted = id.ends_with('!');
                     Part::result(ToolResult {

@@ -26,7 +26,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, brief, counts, flag, take, take_text, text};
+use super::json::{self, argument_text, brief, counts, flag, take, take_name, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -362,7 +362,7 @@ pub(super) fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
     match text(&block, "type") {
         Some("toolCall") => parts.push(Part::call(ToolCall {
             id: take_text(&mut block, "id"),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(take(&mut block, "arguments")),
         })),
         Some("thinking") => {

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
@@ -67,7 +67,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                         payload => payload,
                     };
                     let name = take_text(&mut value, "toolName");
-                    let call = ToolCall { id, name, arguments: argument_text(arguments) };
+                    let call = ToolCall { id, name: shared(&name), arguments: argument_text(arguments) };
                     talk.join(vec![Part::call(call)], line, time);
                 }
             }

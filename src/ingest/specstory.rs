@@ -10,7 +10,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::{Map, Value};
+use crate::ingest::value::{Map, Value, shared};
 
 use super::build::{self, message};
 use super::formats::Format;
@@ -284,7 +284,8 @@ fn tool(lines: &[&str], id: String) -> (ToolCall, Option<ToolResult>) {
         }
         _ => put("input", Some(shown)),
     }
-    let call = ToolCall { id: id.clone(), name, arguments: Value::Object(arguments).to_string() };
+    let call =
+        ToolCall { id: id.clone(), name: shared(&name), arguments: Value::Object(arguments).to_string() };
     let result = result.map(|text| {
         let done = kind == "write" && path_of_result(&text).is_some();
         let (outcome, exit_code) = outcome::judge(&text, if done { Outcome::Ok } else { Outcome::Unknown });

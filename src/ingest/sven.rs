@@ -9,7 +9,7 @@ mod tests;
 use memchr::memmem;
 use serde::de::DeserializeSeed;
 
-use crate::ingest::value::{Listed, Value, json};
+use crate::ingest::value::{Listed, Value, json, shared};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, message};
@@ -121,7 +121,7 @@ fn turn(role: &str, mut data: Value, line: u32, draft: &mut Draft, out: &mut Sin
             let name = take_text(&mut call, "name");
             let arguments = ["arguments", "args"].iter().map(|key| take(&mut call, key));
             let arguments = argument_text(arguments.into_iter().find(|it| !it.is_null()).unwrap_or_default());
-            reply(vec![Part::call(ToolCall { id, name, arguments })], line, draft);
+            reply(vec![Part::call(ToolCall { id, name: shared(&name), arguments })], line, draft);
         }
         "tool_result" => {
             let call_id = take_text(&mut data, "tool_call_id");
@@ -179,7 +179,7 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
     let options = serde_saphyr::options! {
         budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20) },
     };
-    let likely = memmem::find_iter(text, "\n- role:").count();
+    let likely = memmem::find_iter(text.as_bytes(), "\n- role:").count();
     let mut draft = Draft::holding(name, likely);
     let before = out.clone();
     let mut index = 0;

@@ -37,7 +37,7 @@ thread_local! {
 }
 
 /// The name that others use as well, where it was read lately.
-fn shared(name: &str) -> Key {
+pub(super) fn shared(name: &str) -> Key {
     let hash = usize::try_from(FxBuildHasher.hash_one(name) % REMEMBERED as u64).unwrap_or(0);
     NAMES.with_borrow_mut(|names| match names.get_mut(hash) {
         Some(known) if *known == name => known.clone(),

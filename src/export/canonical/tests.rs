@@ -114,7 +114,7 @@ fn part(text: &str, kind: u8) -> Part {
     match kind {
         0 => Part::Text(Text { text: format!("{text}."), injected: true }),
         1 => Part::Thinking(format!("{text}.")),
-        2 => Part::call(ToolCall { id: text.to_owned(), name: text.to_owned(), arguments: text.to_owned() }),
+        2 => Part::call(ToolCall { id: text.to_owned(), name: text.into(), arguments: text.to_owned() }),
         _ => Part::Text(Text { text: format!("{text}."), injected: false }),
     }
 }

@@ -1,6 +1,6 @@
 //! The edits in a reply: text of the model that the program carries out.
 
-use crate::ingest::value::{Value, json};
+use crate::ingest::value::{Value, json, shared};
 
 use super::Block;
 use crate::ingest::build::{self, message};
@@ -115,7 +115,7 @@ impl Reply {
 
     fn edit(&mut self, tool: &str, path: &str, arguments: &Value, line: u32) {
         let id = format!("L{line}.{}", self.edits.len());
-        let call = ToolCall { id, name: tool.to_owned(), arguments: arguments.to_string() };
+        let call = ToolCall { id, name: shared(&tool), arguments: arguments.to_string() };
         self.made.push(Part::call(call.clone()), line);
         self.edits.push(Edit { path: path.to_owned(), call });
     }

@@ -12,7 +12,7 @@
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::{Map, Value};
+use crate::ingest::value::{Map, Value, shared};
 use rustc_hash::FxHashMap;
 
 use super::build;
@@ -380,7 +380,7 @@ impl Step {
         let unparsed = input.as_object().is_none_or(Map::is_empty);
         let raw = text(&state, "raw").filter(|raw| unparsed && !raw.is_empty()).map(str::to_owned);
         let arguments = raw.unwrap_or_else(|| argument_text(input));
-        self.parts.push(Part::call(ToolCall { id: id.clone(), name, arguments }));
+        self.parts.push(Part::call(ToolCall { id: id.clone(), name: shared(&name), arguments }));
         let exit = || {
             let code = state.get("metadata")?.get("exit")?.as_i64()?;
             i32::try_from(code).ok()

@@ -52,7 +52,7 @@ impl Session {
         let id = format!("c{}", self.links.len());
         let call = self.push(
             Role::Assistant,
-            vec![Part::call(ToolCall { id: id.clone(), name: name.to_owned(), arguments })],
+            vec![Part::call(ToolCall { id: id.clone(), name: name.into(), arguments })],
         );
         let outcome = if exit == 0 { Outcome::Ok } else { Outcome::Failed };
         let result =
