@@ -29,7 +29,7 @@ pub(super) use database::SHAPE as DATABASE;
 
 /// Transcripts of the agent.
 pub(super) static SHAPE: Shape =
-    Shape { owns: is_chat, split: Split::One, ..Shape::new(Format::Cursor, sniff, read) };
+    Shape { owns: is_chat, split: Split::One(|_| false), ..Shape::new(Format::Cursor, sniff, read) };
 
 /// Tags around what the user typed.
 const TYPED: (&str, &str) = ("<user_query>", "</user_query>");

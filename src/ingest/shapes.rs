@@ -45,8 +45,9 @@ pub(super) enum Split {
     /// Nothing: all records are held until the end.
     Whole,
     /// All records are one session, and the reader goes on with it when it is given more of them: it asks [`Sink::resume`] for what
-    /// it has so far, and gives it to [`Sink::suspend`].
-    One,
+    /// it has so far, and gives it to [`Sink::suspend`]. A record for which this holds it only understands together with all that
+    /// follow.
+    One(fn(&Value) -> bool),
     /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
     Before(fn(&Value) -> Option<&str>),
     /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that

@@ -265,7 +265,8 @@ impl Reading<'_> {
             By::Records(shape) => Some(shape),
             By::Text(_) => None,
         });
-        if self.lines.held() < self.batch && !shape.is_some_and(|shape| matches!(shape.split, Split::One)) {
+        if self.lines.held() < self.batch && !shape.is_some_and(|shape| matches!(shape.split, Split::One(_)))
+        {
             self.full = self.batch;
             return Ok(());
         }
@@ -281,11 +282,13 @@ impl Reading<'_> {
         let shape: &'static Shape = shape;
         match shape.split {
             Split::Whole => {}
-            Split::One => {
-                self.sink.expect_more(true);
-                let batch = self.lines.take(|_, _| true);
-                self.read_batch(batch, each);
-                self.sink.expect_more(false);
+            Split::One(waits) => {
+                if !self.lines.records.iter().any(|record| waits(&record.value)) {
+                    self.sink.expect_more(true);
+                    let batch = self.lines.take(|_, _| true);
+                    self.read_batch(batch, each);
+                    self.sink.expect_more(false);
+                }
             }
             Split::Before(begins) => {
                 let mut last = 0;

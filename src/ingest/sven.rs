@@ -25,7 +25,7 @@ use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolC
 
 /// Lines of records.
 pub(super) static SHAPE: Shape =
-    Shape { owns: |_| false, split: Split::One, ..Shape::new(Format::Sven, sniff, read) };
+    Shape { owns: |_| false, split: Split::One(|_| false), ..Shape::new(Format::Sven, sniff, read) };
 
 /// Chats.
 pub(super) static YAML: TextShape = TextShape { format: Format::Sven, sniff: sniff_yaml, read: read_yaml };
