@@ -230,6 +230,10 @@ fn finished(mut sink: Sink, parsed: lines::Parsed<'_>, label: &str, count: u64) 
     if let Some(found) = &detected {
         if let By::Text(shape) = found.by {
             (shape.read)(&text, name, &mut sink);
+            drop(text);
+            if let Some(draft) = sink.resume() {
+                sink.finish_draft(draft);
+            }
             sessions = sink.give();
             name_format(&mut sessions, found.format);
         } else {

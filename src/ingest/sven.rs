@@ -213,7 +213,7 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
     if let Some(parent) = self::text(&value, "parent_id") {
         draft.origin = Origin::Sidechain(format!("of {parent}"));
     }
-    out.finish_draft(draft);
+    out.finish_later(draft);
 }
 
 fn read_markdown(text: &str, name: &str, out: &mut Sink) {
