@@ -229,11 +229,7 @@ fn finished(mut sink: Sink, parsed: lines::Parsed<'_>, label: &str, count: u64) 
     let mut beside = None;
     if let Some(found) = &detected {
         if let By::Text(shape) = found.by {
-            (shape.read)(&text, name, &mut sink);
-            drop(text);
-            if let Some(draft) = sink.resume() {
-                sink.finish_draft(draft);
-            }
+            (shape.read)(text, name, &mut sink);
             sessions = sink.give();
             name_format(&mut sessions, found.format);
         } else {

@@ -3,6 +3,8 @@
 //! A format may have several shapes (a stream beside a store, an export beside a tree of files). A new one is a module with a
 //! constant here. Within a table the first shape that fits wins, so the more particular ones stand first.
 
+use std::borrow::Cow;
+
 use super::value::Value;
 
 use super::formats::Format;
@@ -94,7 +96,7 @@ pub(super) struct TextShape {
     /// begin like JSON are asked.
     pub(super) sniff: fn(&str) -> Option<&'static str>,
     /// Reads the text.
-    pub(super) read: fn(&str, &str, &mut Sink),
+    pub(super) read: fn(Cow<'_, str>, &str, &mut Sink),
 }
 
 /// Logs that lie in several files.

@@ -194,11 +194,6 @@ impl Sink {
         }
     }
 
-    /// The same, when the text that the draft was read from is given up.
-    pub(super) fn finish_later(&mut self, draft: Draft) {
-        self.begun = Some(draft);
-    }
-
     /// The file is a piece of a log that lies in several, or stands beside one: without a session it is no loss.
     pub(super) fn part_of_log(&mut self, text: impl Into<String>) {
         self.note(0, PART_OF_LOG, Severity::Note, text);

@@ -10,6 +10,8 @@
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use crate::ingest::value::{Map, Value, shared};
 
 use super::build::{self, message};
@@ -77,7 +79,8 @@ fn heading(line: &str) -> Option<Heading<'_>> {
     Some(Heading { speaker, model, time })
 }
 
-fn read(text: &str, name: &str, out: &mut Sink) {
+fn read(text: Cow<'_, str>, name: &str, out: &mut Sink) {
+    let text = &*text;
     // Histories are long and their lines short: no room for lines that do not come.
     let mut lines: Vec<&str> = Vec::with_capacity(text.lines().count());
     lines.extend(text.lines());

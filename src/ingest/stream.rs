@@ -3,8 +3,9 @@
 //! When enough records have piled up, those of complete sessions are read and dropped. What is complete a shape tells
 //! ([`Split`]): a header begins the next session, each record is one, or records are tied together by ids. In the last case the log
 //! is looked through once before, to know which record is the last of each session. The elements of an array are records like
-//! lines are ([`mod@array`]). Texts, other documents, and logs that are one session or whose sessions only all of their records tell
-//! apart (request bodies, spans) are held whole.
+//! lines are ([`mod@array`]). Where all records are one session, the reader may go on with it from batch to batch. Other logs that are
+//! one session, and those whose sessions only all of their records tell apart (request bodies, spans), are held as values; so is a
+//! log that is one object, without its text beside it ([`mod@sole`]). Texts and damaged documents are held whole.
 //!
 //! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
 //! which sessions end.

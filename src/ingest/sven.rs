@@ -3,11 +3,15 @@
 //! All three hold the same turns: what the user typed, text, thinking and calls of the model as records of their own (one after
 //! the other they are one message), results, and the mark of a compaction without its summary. Nothing tells what it kept.
 
+mod pieces;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use memchr::memmem;
 use serde::de::DeserializeSeed;
+use serde_saphyr::{with_deserializer_from_reader_with_options, with_deserializer_from_str_with_options};
 
 use crate::ingest::value::{Listed, Value, json, shared};
 
@@ -22,6 +26,7 @@ use super::shapes::{Shape, Split, TextShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
+use pieces::Pieces;
 
 /// Lines of records.
 pub(super) static SHAPE: Shape =
@@ -33,6 +38,9 @@ pub(super) static YAML: TextShape = TextShape { format: Format::Sven, sniff: sni
 /// Conversations.
 pub(super) static MARKDOWN: TextShape =
     TextShape { format: Format::Sven, sniff: sniff_markdown, read: read_markdown };
+
+/// A chat of more bytes than this is given up while it is read.
+const LONG: usize = 16 << 20;
 
 /// Headings of a conversation, and the turns they open.
 const HEADINGS: [(&str, &str); 4] =
@@ -173,11 +181,11 @@ fn reply(parts: Vec<Part>, line: u32, draft: &mut Draft) {
     }
 }
 
-fn read_yaml(text: &str, name: &str, out: &mut Sink) {
+fn read_yaml(text: Cow<'_, str>, name: &str, out: &mut Sink) {
     // What a text without aliases can hold; aliases have limits of their own.
     let most = text.len().max(1_000_000);
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20) },
+        budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20), max_reader_input_bytes: None },
     };
     let likely = memmem::find_iter(text.as_bytes(), "\n- role:").count();
     let mut draft = Draft::holding(name, likely);
@@ -191,9 +199,14 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
             index += 1;
         },
     };
-    let read = serde_saphyr::with_deserializer_from_str_with_options(text, options, |reader| {
-        turns.deserialize(reader)
-    });
+    let read = match text {
+        Cow::Owned(text) if text.len() > LONG => {
+            with_deserializer_from_reader_with_options(Pieces::from(text), options, |reader| {
+                turns.deserialize(reader)
+            })
+        }
+        text => with_deserializer_from_str_with_options(&text, options, |reader| turns.deserialize(reader)),
+    };
     let mut value = match read {
         Ok(value) => value,
         Err(error) => {
@@ -213,10 +226,10 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
     if let Some(parent) = self::text(&value, "parent_id") {
         draft.origin = Origin::Sidechain(format!("of {parent}"));
     }
-    out.finish_later(draft);
+    out.finish_draft(draft);
 }
 
-fn read_markdown(text: &str, name: &str, out: &mut Sink) {
+fn read_markdown(text: Cow<'_, str>, name: &str, out: &mut Sink) {
     let mut draft = Draft::new(name);
     let mut sections: Vec<(&str, u32, Vec<&str>)> = Vec::new();
     for (index, line) in text.lines().enumerate() {
