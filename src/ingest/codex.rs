@@ -96,6 +96,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 #[derive(Debug)]
 struct Entry {
     line: u32,
+    /// It stands in the list of a document, where messages have no type.
+    listed: bool,
     kind: Kind,
     payload: Value,
 }
@@ -116,7 +118,7 @@ enum Kind {
     /// Known, of no use here.
     Ignored,
     /// Not known; the text names its type.
-    Unknown(String),
+    Unknown(Box<str>),
 }
 
 /// Takes the envelopes off.
@@ -128,17 +130,12 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
             && value.get("items").is_some_and(Value::is_array)
         {
             let payload = take(&mut value, "session");
-            found.push(Entry { line, kind: Kind::Meta, payload });
+            found.push(Entry { line, listed: false, kind: Kind::Meta, payload });
             if let Value::Array(list) = take(&mut value, "items") {
                 let lines = (1u32..).map(|position| position.saturating_add(line - 1));
-                for (line, mut payload) in lines.zip(list) {
-                    if let Value::Object(item) = &mut payload
-                        && item.contains_key("role")
-                        && !item.contains_key("type")
-                    {
-                        item.insert("type", "message".into());
-                    }
-                    found.push(Entry { line, kind: Kind::Item, payload });
+                found.reserve_exact(list.len());
+                for (line, payload) in lines.zip(list) {
+                    found.push(Entry { line, listed: true, kind: Kind::Item, payload });
                 }
             }
             continue;
@@ -146,7 +143,7 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
         let kind = kind_of(&value);
         let enveloped = value.get("payload").is_some();
         let payload = if enveloped { take(&mut value, "payload") } else { value };
-        found.push(Entry { line, kind, payload });
+        found.push(Entry { line, listed: false, kind, payload });
     }
     found
 }
@@ -163,7 +160,7 @@ fn kind_of(value: &Value) -> Kind {
             "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata" => {
                 Kind::Ignored
             }
-            other => Kind::Unknown(other.to_owned()),
+            other => Kind::Unknown(other.into()),
         };
     }
     match kind {
@@ -171,7 +168,7 @@ fn kind_of(value: &Value) -> Kind {
         None if value.get("record_type").is_some() => Kind::Ignored,
         None if value.get("role").is_some() => Kind::Item,
         None if value.get("id").is_some() && value.get("timestamp").is_some() => Kind::Meta,
-        None => Kind::Unknown("no type".to_owned()),
+        None => Kind::Unknown("no type".into()),
     }
 }
 
@@ -232,7 +229,7 @@ impl Reader {
 
     /// A record; `echoed` where the event of a prompt follows it, `alone` where no item says what an event says.
     fn entry(&mut self, entry: Entry, echoed: bool, alone: bool, out: &mut Sink) {
-        let Entry { line, kind, payload } = entry;
+        let Entry { line, listed, kind, payload } = entry;
         match kind {
             Kind::Meta => self.meta(payload, line),
             Kind::TurnContext => {
@@ -243,7 +240,11 @@ impl Reader {
                 }
             }
             Kind::Item => {
-                count(&payload, out);
+                if listed && payload.get("type").is_none() {
+                    out.raw.messages += u64::from(payload.get("role").is_some());
+                } else {
+                    count(&payload, out);
+                }
                 self.item(payload, line, echoed, out);
             }
             Kind::Compacted => {

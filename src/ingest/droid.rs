@@ -22,7 +22,7 @@ use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
-use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
+use crate::transcript::{Message, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Stored sessions.
 pub(super) static SHAPE: Shape = Shape {
@@ -151,7 +151,11 @@ fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
     let mut talk = Talk::new(id);
+    // Where the newest reply is: it may be far back.
+    let mut newest = None;
     for Record { line, mut value } in records {
+        let end = talk.draft.messages.len().checked_sub(1);
+        newest = end.filter(|end| is_reply(talk.draft.messages.get(*end))).or(newest);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "system" => {
@@ -184,7 +188,7 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
             "tool_result" => talk.push(Role::Tool, vec![Part::result(result(value))], line, None),
             "completion" => {
                 let last = take_text(&mut value, "finalText");
-                let reply = talk.draft.messages.iter().rfind(|message| message.role == Role::Assistant);
+                let reply = newest.and_then(|at| talk.draft.messages.get(at));
                 let is_last =
                     |part: &Part| matches!(part, Part::Text(text) if text.text.trim() == last.trim());
                 if !last.is_empty() && !reply.is_some_and(|reply| reply.parts.iter().any(is_last)) {
@@ -196,6 +200,10 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
         }
     }
     out.finish_draft(talk.draft);
+}
+
+fn is_reply(message: Option<&Message>) -> bool {
+    message.is_some_and(|message| message.role == Role::Assistant)
 }
 
 fn call_id(value: &Value) -> String {
