@@ -104,8 +104,8 @@ struct Block<'a> {
     lines: Vec<&'a str>,
 }
 
-fn read(text: Cow<'_, str>, name: &str, out: &mut Sink) {
-    let text = &*text;
+fn read(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
+    let text = &**text;
     let mut sessions: Vec<Vec<Block<'_>>> = vec![Vec::new()];
     let mut closed = true;
     for (index, line) in text.lines().enumerate() {

@@ -321,22 +321,22 @@ impl Reader {
                 let arguments = argument_text(take(&mut payload, "arguments"));
                 let logged = take_name(&mut payload);
                 let name = full_name(text(&payload, "namespace"), logged);
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "custom_tool_call" => {
                 let arguments = argument_text(take(&mut payload, "input"));
                 let logged = take_name(&mut payload);
                 let name = full_name(text(&payload, "namespace"), logged);
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "local_shell_call" | "web_search_call" => {
                 let arguments = argument_text(take(&mut payload, "action"));
                 let name = kind.strip_suffix("_call").unwrap_or(&kind).to_owned();
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "tool_search_call" => {
                 let arguments = argument_text(take(&mut payload, "arguments"));
-                self.call(&mut payload, "tool_search".to_owned(), arguments, line);
+                self.call(&mut payload, "tool_search", arguments, line);
             }
             "image_generation_call" => {
                 let bytes = weight(&payload);
@@ -420,12 +420,12 @@ impl Reader {
         }
     }
 
-    fn call(&mut self, payload: &mut Value, name: String, arguments: String, line: u32) {
+    fn call(&mut self, payload: &mut Value, name: &str, arguments: String, line: u32) {
         let mut id = take_text(payload, "call_id");
         if id.is_empty() {
             id = take_text(payload, "id");
         }
-        self.say(vec![Part::call(ToolCall { id, name: shared(&name), arguments })], line);
+        self.say(vec![Part::call(ToolCall { id, name: shared(name), arguments })], line);
     }
 
     fn output(&mut self, payload: Value, line: u32) {

@@ -277,7 +277,7 @@ fn shown_call(update: &Value) -> ToolCall {
     let name = added.or_else(|| text(update, "kind")).or_else(|| text(update, "title"));
     ToolCall {
         id: text(update, "toolCallId").unwrap_or_default().to_owned(),
-        name: shared(&name.unwrap_or_default()),
+        name: shared(name.unwrap_or_default()),
         arguments: update.get("rawInput").cloned().map(argument_text).unwrap_or_default(),
     }
 }

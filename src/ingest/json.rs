@@ -135,7 +135,11 @@ pub(super) fn argument_text(value: Value) -> String {
     match value {
         Value::String(text) => text.into(),
         Value::Null => String::new(),
-        other => other.to_string(),
+        other => {
+            let mut text = serde_json::to_string(&other).unwrap_or_default();
+            text.shrink_to_fit();
+            text
+        }
     }
 }
 

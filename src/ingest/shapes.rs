@@ -95,8 +95,8 @@ pub(super) struct TextShape {
     /// What in the text gives it away, in words that stand alone, such as "line 1 opens an aider chat". Only files that do not
     /// begin like JSON are asked.
     pub(super) sniff: fn(&str) -> Option<&'static str>,
-    /// Reads the text.
-    pub(super) read: fn(Cow<'_, str>, &str, &mut Sink),
+    /// Reads the text, and may take it.
+    pub(super) read: fn(&mut Cow<'_, str>, &str, &mut Sink),
 }
 
 /// Logs that lie in several files.

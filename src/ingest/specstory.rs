@@ -79,8 +79,8 @@ fn heading(line: &str) -> Option<Heading<'_>> {
     Some(Heading { speaker, model, time })
 }
 
-fn read(text: Cow<'_, str>, name: &str, out: &mut Sink) {
-    let text = &*text;
+fn read(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
+    let text = &**text;
     // Histories are long and their lines short: no room for lines that do not come.
     let mut lines: Vec<&str> = Vec::with_capacity(text.lines().count());
     lines.extend(text.lines());

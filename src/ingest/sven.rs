@@ -181,7 +181,7 @@ fn reply(parts: Vec<Part>, line: u32, draft: &mut Draft) {
     }
 }
 
-fn read_yaml(text: Cow<'_, str>, name: &str, out: &mut Sink) {
+fn read_yaml(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
     // What a text without aliases can hold; aliases have limits of their own.
     let most = text.len().max(1_000_000);
     let options = serde_saphyr::options! {
@@ -199,7 +199,7 @@ fn read_yaml(text: Cow<'_, str>, name: &str, out: &mut Sink) {
             index += 1;
         },
     };
-    let read = match text {
+    let read = match std::mem::take(text) {
         Cow::Owned(text) if text.len() > LONG => {
             with_deserializer_from_reader_with_options(Pieces::from(text), options, |reader| {
                 turns.deserialize(reader)
@@ -229,7 +229,7 @@ fn read_yaml(text: Cow<'_, str>, name: &str, out: &mut Sink) {
     out.finish_draft(draft);
 }
 
-fn read_markdown(text: Cow<'_, str>, name: &str, out: &mut Sink) {
+fn read_markdown(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
     let mut draft = Draft::new(name);
     let mut sections: Vec<(&str, u32, Vec<&str>)> = Vec::new();
     for (index, line) in text.lines().enumerate() {

@@ -115,7 +115,7 @@ impl Reply {
 
     fn edit(&mut self, tool: &str, path: &str, arguments: &Value, line: u32) {
         let id = format!("L{line}.{}", self.edits.len());
-        let call = ToolCall { id, name: shared(&tool), arguments: arguments.to_string() };
+        let call = ToolCall { id, name: shared(tool), arguments: arguments.to_string() };
         self.made.push(Part::call(call.clone()), line);
         self.edits.push(Edit { path: path.to_owned(), call });
     }

@@ -90,7 +90,7 @@ pub(super) fn push_reply(text: &str, parts: &mut Vec<Part>) {
     while let Some(found) = next_call(rest) {
         said(rest.get(..found.start).unwrap_or_default(), parts);
         let arguments = Value::Object(found.arguments).to_string();
-        parts.push(Part::call(ToolCall { id: String::new(), name: shared(&found.name), arguments }));
+        parts.push(Part::call(ToolCall { id: String::new(), name: shared(found.name), arguments }));
         rest = rest.get(found.end..).unwrap_or_default();
     }
     if rest.len() == text.len() {
