@@ -361,7 +361,7 @@ impl Reader {
                     .find(|found| !found.is_null());
                 let logged = take_name(&mut payload);
                 let name = if logged.is_empty() { kind.clone() } else { logged };
-                self.call(&mut payload, name, argument_text(arguments.unwrap_or_default()), line);
+                self.call(&mut payload, &name, argument_text(arguments.unwrap_or_default()), line);
             }
             _ => {
                 let text = format!("response item of unknown type {kind:?}, left out");
