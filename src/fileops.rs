@@ -168,6 +168,8 @@ impl CallEffect {
 pub fn of_call(name: &str, arguments: &str, cwd: Option<&str>) -> CallEffect {
     let base = Base::of(cwd);
     let mut effect = tools::of_call(name, arguments, &base, 0);
+    // Most calls have one operation, and lists grow to four at once.
+    effect.ops.shrink_to_fit();
     effect.directory = match base {
         Base::Dir(dir) => Some(dir),
         Base::Unstated | Base::Unknown => None,

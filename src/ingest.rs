@@ -158,7 +158,7 @@ fn read_records(
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
     let lines::Batch { mut records, sizes } = batch;
-    let times = times(&records, shape);
+    let times = out.suspend_times(times(&records, shape));
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();
@@ -224,12 +224,12 @@ fn name_format(sessions: &mut [Transcript], format: Format) {
 /// Reads the last records, or all, and says what there is to say of the whole file. `count` are all its records.
 fn finished(mut sink: Sink, parsed: lines::Parsed<'_>, label: &str, count: u64) -> Ingested {
     let name = stem(label);
-    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, text, unknown } = parsed;
+    let lines::Parsed { records, sizes, lists, mut bytes, detected, prose, mut text, unknown } = parsed;
     let mut sessions = Vec::new();
     let mut beside = None;
     if let Some(found) = &detected {
         if let By::Text(shape) = found.by {
-            (shape.read)(&text, name, &mut sink);
+            (shape.read)(&mut text, name, &mut sink);
             sessions = sink.give();
             name_format(&mut sessions, found.format);
         } else {

@@ -35,7 +35,7 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
             });
             link.expect("the call stands before its result").result = Some(result);
             let outcome = if head.starts_with("T!") { Outcome::Failed } else { Outcome::Ok };
-            parts.push(Part::Result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 }));
+            parts.push(Part::result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 }));
         } else {
             if !text.is_empty() {
                 parts.push(Part::Text(Text { text, injected: head.starts_with("U*") }));
@@ -50,14 +50,14 @@ pub(crate) fn transcript(notation: &str) -> Transcript {
                         "Bash" => format!("{{\"command\":{argument:?}}}"),
                         _ => format!("{{\"file_path\":{argument:?}}}"),
                     };
-                    parts.push(Part::Call(ToolCall { id: id.to_owned(), name: name.to_owned(), arguments }));
+                    parts.push(Part::call(ToolCall { id: id.to_owned(), name: name.into(), arguments }));
                 }
             }
         }
         let line = messages.len() as u32 + 1;
         messages.push(Message {
             role,
-            parts,
+            parts: parts.into(),
             line,
             cwd: None,
             usage: None,

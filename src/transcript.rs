@@ -11,6 +11,7 @@
 use std::fmt;
 
 use arcstr::ArcStr;
+use smallvec::SmallVec;
 use thin_vec::ThinVec;
 
 /// Position of a message in its [`Transcript`], counted from 0.
@@ -84,8 +85,8 @@ pub struct Text {
 pub struct ToolCall {
     /// Id the log gives; may be empty and may repeat (links go by occurrence, never by id alone).
     pub id: String,
-    /// Tool name as the log has it.
-    pub name: String,
+    /// Tool name as the log has it, shared between calls.
+    pub name: ArcStr,
     /// Arguments: JSON text as logged, or raw text for freeform tools.
     pub arguments: String,
 }
@@ -124,9 +125,9 @@ pub enum Part {
     /// Reasoning in clear text.
     Thinking(String),
     /// A tool call.
-    Call(ToolCall),
+    Call(Box<ToolCall>),
     /// A tool result.
-    Result(ToolResult),
+    Result(Box<ToolResult>),
     /// An image; `bytes` is the size of its encoded data in the log.
     Image {
         /// Bytes of the (base64) data in the log, 0 when it is only referenced.
@@ -135,11 +136,26 @@ pub enum Part {
     /// Content that is in the model's context but unreadable here (encrypted reasoning, unknown block types).
     Opaque {
         /// Block type as the log names it.
-        kind: String,
+        kind: ArcStr,
         /// Bytes of the block in the log.
         bytes: u64,
     },
 }
+
+impl Part {
+    /// A tool call.
+    pub fn call(call: ToolCall) -> Self {
+        Self::Call(Box::new(call))
+    }
+
+    /// A tool result.
+    pub fn result(result: ToolResult) -> Self {
+        Self::Result(Box::new(result))
+    }
+}
+
+/// The parts of a message: most have one, which needs no memory of its own.
+pub type Parts = SmallVec<[Part; 1]>;
 
 /// Token usage of one reply as the provider reported it, under one rule for all formats: `input` is the whole
 /// prompt, cache reads and writes included once; `output` includes reasoning once.
@@ -161,7 +177,7 @@ pub struct Message {
     /// Who speaks.
     pub role: Role,
     /// Its content, in order; never empty.
-    pub parts: Vec<Part>,
+    pub parts: Parts,
     /// 1-based line of its first record in the source file; in a document that is no list of lines its position.
     pub line: u32,
     /// Lines of its parts, where it was merged from several records; empty when all stand at `line`.

@@ -3,9 +3,10 @@
 
 use crate::context::{Context, Entry};
 use crate::ingest::canonical::{Header, Line, lines};
-use crate::transcript::{Link, Message, MessageIdx, Part, PartRef, Role, Text, ToolResult, Transcript};
+use crate::transcript::{Link, Message, MessageIdx, Part, PartRef, Parts, Role, Text, Transcript};
 use rustc_hash::FxHashMap;
 use serde::Serialize;
+use smallvec::smallvec;
 use thin_vec::ThinVec;
 
 #[cfg(test)]
@@ -49,7 +50,7 @@ pub fn compacted(transcript: &Transcript, context: &Context) -> Transcript {
                 places.insert(at, MessageIdx::new(messages.len()));
             }
             Some(text) => {
-                message.parts = vec![Part::Text(Text { text: text.clone(), injected: false })];
+                message.parts = smallvec![Part::Text(Text { text: text.clone(), injected: false })];
                 message.lines = ThinVec::new();
             }
         }
@@ -83,7 +84,7 @@ pub fn compacted(transcript: &Transcript, context: &Context) -> Transcript {
 /// Everything generated, as one message.
 fn summary(context: &Context) -> Option<Message> {
     let mut role = Role::User;
-    let mut parts = Vec::new();
+    let mut parts = Parts::new();
     for entry in &context.entries {
         if let Entry::Summary { role: carries, text } = entry
             && !text.is_empty()
@@ -112,11 +113,14 @@ fn demote_orphans(messages: &mut [Message], links: &[Link]) {
                 message: MessageIdx::new(index),
                 part: u32::try_from(part_index).unwrap_or(u32::MAX),
             };
-            if let Part::Result(ToolResult { text, .. }) = part
+            if let Part::Result(result) = part
                 && !answered.contains(&at)
             {
-                let text = if text.is_empty() { crate::context::NO_RESULT } else { text };
-                *part = Part::Text(Text { text: text.to_owned(), injected: true });
+                let text = match std::mem::take(&mut result.text) {
+                    text if text.is_empty() => crate::context::NO_RESULT.to_owned(),
+                    text => text,
+                };
+                *part = Part::Text(Text { text, injected: true });
                 message.role = Role::User;
             }
         }

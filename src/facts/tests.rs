@@ -4,6 +4,7 @@ use super::*;
 use crate::fileops::of_call;
 use crate::transcript::{Link, Message, Origin, Text, ToolCall};
 use arcstr::ArcStr;
+use smallvec::smallvec;
 use std::fmt::Write as _;
 use thin_vec::ThinVec;
 
@@ -32,8 +33,8 @@ fn session(notation: &str) -> Transcript {
             let (name, arguments) = rest.split_once(' ').expect("a tool and its arguments");
             links.push(Link { call: here, result: None });
             let call =
-                ToolCall { id: String::new(), name: name.to_owned(), arguments: arguments.trim().to_owned() };
-            (Role::Assistant, Part::Call(call))
+                ToolCall { id: String::new(), name: name.into(), arguments: arguments.trim().to_owned() };
+            (Role::Assistant, Part::call(call))
         } else if let Some(rest) = line.strip_prefix("R ") {
             let (outcome, rest) = rest.split_once(':').expect("an outcome");
             let outcome = match outcome {
@@ -46,14 +47,14 @@ fn session(notation: &str) -> Transcript {
             open.result = Some(here);
             let result =
                 ToolResult { call_id: String::new(), text: text(rest), outcome, exit_code: None, images: 0 };
-            (Role::Tool, Part::Result(result))
+            (Role::Tool, Part::result(result))
         } else {
             panic!("cannot read {line}");
         };
         let number = messages.len() as u32 + 1;
         messages.push(Message {
             role,
-            parts: vec![part],
+            parts: smallvec![part],
             line: number,
             cwd: cwd.clone(),
             usage: None,
@@ -737,7 +738,7 @@ mod properties {
         fn any_text_is_survived(user in "\\PC{0,200}", agent in "[ -~\\n]{0,300}", result in "(?s).{0,300}") {
             let text = |text: &str, role| Message {
                 role,
-                parts: vec![Part::Text(Text { text: format!("{text} "), injected: false })],
+                parts: smallvec![Part::Text(Text { text: format!("{text} "), injected: false })],
                 line: 1,
                 cwd: None,
                 usage: None, lines: ThinVec::new(), time: None,

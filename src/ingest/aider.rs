@@ -17,6 +17,8 @@ mod edits;
 #[cfg(test)]
 mod tests;
 
+use std::borrow::Cow;
+
 use arcstr::ArcStr;
 
 use super::build::{self, message};
@@ -102,7 +104,8 @@ struct Block<'a> {
     lines: Vec<&'a str>,
 }
 
-fn read(text: &str, name: &str, out: &mut Sink) {
+fn read(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
+    let text = &**text;
     let mut sessions: Vec<Vec<Block<'_>>> = vec![Vec::new()];
     let mut closed = true;
     for (index, line) in text.lines().enumerate() {

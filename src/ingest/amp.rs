@@ -138,7 +138,7 @@ fn asked(mut one: Value, line: u32, out: &mut Sink) -> Vec<Part> {
     let content = take(&mut one, "content").into_blocks();
     for mut block in content {
         match text(&block, "type") {
-            Some("tool_result") => parts.extend(result(block).map(Part::Result)),
+            Some("tool_result") => parts.extend(result(block).map(Part::result)),
             Some("text") => injected::push_user_text(take_text(&mut block, "text"), false, &mut parts),
             Some("image") => {
                 let data = block.get("source").and_then(|source| text(source, "data"));
@@ -214,7 +214,7 @@ fn info(mut one: Value, line: u32, draft: &mut Draft, out: &mut Sink) -> Option<
                 let summary = summary(&mut block);
                 if draft.messages.is_empty() && parts.is_empty() {
                     draft.starts_compacted = true;
-                    let missing = Part::Opaque { kind: "summary".to_owned(), bytes: 0 };
+                    let missing = Part::Opaque { kind: "summary".into(), bytes: 0 };
                     parts.push(summary.map_or(missing, build::injected));
                 } else {
                     let before = MessageIdx::new(draft.messages.len());

@@ -11,7 +11,7 @@ use crate::ingest::value::{Map, Value};
 
 use super::build::{self, injected, unknown_record};
 use super::formats::Format;
-use super::json::{self, argument_text, take, take_text, text};
+use super::json::{self, argument_text, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -89,7 +89,7 @@ fn session(records: Vec<Record>, id: String, out: &mut Sink) {
                 }
             }
             _ => {
-                let result = Part::Result(result(said, &status));
+                let result = Part::result(result(said, &status));
                 talk.push(Role::Tool, vec![result], line, time);
             }
         }
@@ -129,9 +129,9 @@ fn call(mut value: Value) -> Part {
             *argument = decoded;
         }
     }
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id: take_text(&mut value, "id"),
-        name: take_text(&mut value, "name"),
+        name: take_name(&mut value, "name"),
         arguments: argument_text(arguments),
     })
 }

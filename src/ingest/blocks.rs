@@ -4,7 +4,7 @@
 use super::value::Value;
 
 use super::injected;
-use super::json::{argument_text, items, take, take_text, text, weight};
+use super::json::{argument_text, items, take, take_name, take_text, text, weight};
 use super::outcome;
 use crate::transcript::{Outcome, Part, Text, ToolCall, ToolResult};
 
@@ -69,7 +69,7 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
                 // Newer logs keep only the signature: in the model's context, unreadable here.
                 let bytes = text(&block, "signature").map_or(0, str::len) as u64;
                 if bytes > 0 {
-                    found.push(Part::Opaque { kind, bytes });
+                    found.push(Part::Opaque { kind: kind.into(), bytes });
                 }
             } else {
                 found.push(Part::Thinking(clear));
@@ -81,18 +81,18 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
                 found.push(Part::Thinking(clear));
             }
         }
-        "tool_use" | "server_tool_use" | "mcp_tool_use" => found.push(Part::Call(ToolCall {
+        "tool_use" | "server_tool_use" | "mcp_tool_use" => found.push(Part::call(ToolCall {
             id: take_text(&mut block, "id"),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(take(&mut block, "input")),
         })),
-        "tool_call" => found.push(Part::Call(ToolCall {
+        "tool_call" => found.push(Part::call(ToolCall {
             id: ["tool_call_id", "id"]
                 .iter()
                 .map(|key| take_text(&mut block, key))
                 .find(|id| !id.is_empty())
                 .unwrap_or_default(),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(
                 ["arguments", "input"]
                     .iter()
@@ -101,17 +101,17 @@ fn push_block(mut block: Value, speaker: Speaker, unflagged: Outcome, found: &mu
                     .unwrap_or_default(),
             ),
         })),
-        "tool_result" => found.push(Part::Result(result(block, unflagged))),
+        "tool_result" => found.push(Part::result(result(block, unflagged))),
         _ if kind.ends_with("_tool_result") && text(&block, "tool_use_id").is_some() => {
-            found.push(Part::Result(result(block, unflagged)));
+            found.push(Part::result(result(block, unflagged)));
         }
         "image" | "image_url" | "input_image" => found.push(Part::Image { bytes: image_bytes(&block) }),
         // A model switch in mid-reply: not content.
         "fallback" => {}
-        "" => found.push(Part::Opaque { kind: "untyped".to_owned(), bytes: weight(&block) }),
+        "" => found.push(Part::Opaque { kind: "untyped".into(), bytes: weight(&block) }),
         _ => {
             let bytes = weight(&block);
-            found.push(Part::Opaque { kind, bytes });
+            found.push(Part::Opaque { kind: kind.into(), bytes });
         }
     }
 }

@@ -9,15 +9,23 @@ use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
 use super::sink::Sink;
-use super::value::Value;
+use super::value::{Value, shared};
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Outcome, Part, Recorded, Role, Text, ToolCall, ToolResult};
+use crate::transcript::{
+    Message, MessageIdx, Outcome, Part, Parts, Recorded, Role, Text, ToolCall, ToolResult,
+};
 
 /// A message of which only this much is known yet.
-pub(super) fn message(role: Role, mut parts: Vec<Part>, line: u32) -> Message {
-    // Most messages have one part, and lists grow to four at once.
+pub(super) fn message(role: Role, found: Vec<Part>, line: u32) -> Message {
+    Message { role, parts: parts(found), line, cwd: None, usage: None, lines: ThinVec::new(), time: None }
+}
+
+/// Parts as a message holds them.
+pub(super) fn parts(found: Vec<Part>) -> Parts {
+    let mut parts = Parts::from_vec(found);
+    // Lists grow to four at once.
     parts.shrink_to_fit();
-    Message { role, parts, line, cwd: None, usage: None, lines: ThinVec::new(), time: None }
+    parts
 }
 
 /// Text that its speaker wrote, or that the harness wrote in the speaker's place.
@@ -54,8 +62,8 @@ pub(super) fn injected_message(said: impl Into<String>, line: u32) -> Message {
 }
 
 /// A call.
-pub(super) fn call(id: impl Into<String>, name: impl Into<String>, arguments: Value) -> Part {
-    Part::Call(ToolCall { id: id.into(), name: name.into(), arguments: argument_text(arguments) })
+pub(super) fn call(id: impl Into<String>, name: impl AsRef<str>, arguments: Value) -> Part {
+    Part::call(ToolCall { id: id.into(), name: shared(name.as_ref()), arguments: argument_text(arguments) })
 }
 
 /// A result; `record` is where flags and an exit status stand, if anywhere.
@@ -63,7 +71,7 @@ pub(super) fn answer(call_id: impl Into<String>, content: Value, record: &Value)
     let (text, images) = blocks::result_text(content);
     let (outcome, exit_code) =
         outcome::flagged(record).unwrap_or_else(|| outcome::judge(&text, Outcome::Unknown));
-    Part::Result(ToolResult { call_id: call_id.into(), text, outcome, exit_code, images })
+    Part::result(ToolResult { call_id: call_id.into(), text, outcome, exit_code, images })
 }
 
 /// What a message holds, in itself or in its `message`; null where it holds nothing.
@@ -170,7 +178,7 @@ pub(super) fn begin_compacted(draft: &mut Draft, summary: Option<String>, line: 
     draft.starts_compacted = true;
     let part = match summary.filter(|summary| !summary.is_empty()) {
         Some(summary) => injected(summary),
-        None => Part::Opaque { kind: "compaction".to_owned(), bytes: 0 },
+        None => Part::Opaque { kind: "compaction".into(), bytes: 0 },
     };
     draft.messages.insert(0, message(Role::User, vec![part], line));
 }

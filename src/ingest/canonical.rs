@@ -77,11 +77,11 @@ use super::lines::Record;
 use super::links::{self, Draft};
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
-use super::value::Value;
+use super::value::{Value, shared};
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, RecordedLists, Refusal, Role, Text,
-    ToolCall, ToolResult, Transcript, Usage,
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Parts, Recorded, RecordedLists, Refusal, Role,
+    Text, ToolCall, ToolResult, Transcript, Usage,
 };
 
 /// What the header of a file says it is.
@@ -589,7 +589,7 @@ impl Reading {
         out: &mut Sink,
     ) {
         let index = MessageIdx::new(self.messages.len());
-        let mut parts = Vec::with_capacity(message.parts.len());
+        let mut parts = Parts::with_capacity(message.parts.len());
         for part in message.parts {
             let at = PartRef { message: index, part: u32::try_from(parts.len()).unwrap_or(u32::MAX) };
             parts.push(self.part(part, at, out));
@@ -633,9 +633,9 @@ impl Reading {
                 out.raw.tool_calls += 1;
                 self.torn |= self.calls.insert(call, self.links.len()).is_some();
                 self.links.push(Link { call: at, result: None });
-                Part::Call(ToolCall {
+                Part::call(ToolCall {
                     id: id.into_owned(),
-                    name: name.into_owned(),
+                    name: shared(&name),
                     arguments: arguments.into_owned(),
                 })
             }
@@ -646,10 +646,10 @@ impl Reading {
                     None => self.torn = true,
                 }
                 let (call_id, text) = (call_id.into_owned(), text.into_owned());
-                Part::Result(ToolResult { call_id, text, outcome: outcome.into(), exit_code, images })
+                Part::result(ToolResult { call_id, text, outcome: outcome.into(), exit_code, images })
             }
             PartLine::Image { bytes } => Part::Image { bytes },
-            PartLine::Opaque { kind, bytes } => Part::Opaque { kind: kind.into_owned(), bytes },
+            PartLine::Opaque { kind, bytes } => Part::Opaque { kind: kind.as_ref().into(), bytes },
         }
     }
 

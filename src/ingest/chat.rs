@@ -15,7 +15,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::detect::is_chat;
 use super::formats::Format;
-use super::json::{self, argument_text, counts, items, take, take_text, text};
+use super::json::{self, argument_text, counts, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -268,9 +268,9 @@ pub(super) fn call(mut value: Value) -> Part {
         .unwrap_or(value);
     let arguments =
         ["arguments", "input"].iter().map(|key| take(&mut inner, key)).find(|input| !input.is_null());
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id,
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(arguments.unwrap_or_default()),
     })
 }
@@ -285,7 +285,7 @@ fn tool_parts(mut message: Value) -> Vec<Part> {
     let (outcome, exit_code) =
         outcome::flagged(&message).unwrap_or_else(|| outcome::judge(&text, Outcome::Unknown));
     let call_id = take_text(&mut message, "tool_call_id");
-    vec![Part::Result(ToolResult { call_id, text, outcome, exit_code, images })]
+    vec![Part::result(ToolResult { call_id, text, outcome, exit_code, images })]
 }
 
 /// Usage in either API's words: OpenAI counts cached tokens inside `prompt_tokens`, Anthropic beside `input_tokens`.

@@ -208,7 +208,7 @@ fn parts(mut content: Value, kind: &str, of_user: bool) -> Vec<Part> {
                     _ if text(&part, "text").is_some() => push(take_text(&mut part, "text"), &mut found),
                     Some(kind) => {
                         let bytes = super::json::weight(&part);
-                        found.push(Part::Opaque { kind: kind.to_owned(), bytes });
+                        found.push(Part::Opaque { kind: kind.into(), bytes });
                     }
                     None => push(blocks::result_text(part).0, &mut found),
                 }

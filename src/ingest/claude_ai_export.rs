@@ -143,7 +143,7 @@ fn attached(message: &Value, parts: &mut Vec<Part>) {
         parts.push(if is_image || text(file, "file_kind") == Some("image") {
             Part::Image { bytes: 0 }
         } else {
-            Part::Opaque { kind: "file".to_owned(), bytes: 0 }
+            Part::Opaque { kind: "file".into(), bytes: 0 }
         });
     }
 }

@@ -26,15 +26,19 @@ use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Piece, Shape, TreeShape};
+use super::shapes::{Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolResult, Usage};
 
 /// Histories of the API.
-pub(super) static HISTORY: Shape =
-    Shape { owns: is_chat, lists: true, ..Shape::new(Format::Cline, sniff_history, read_history) };
+pub(super) static HISTORY: Shape = Shape {
+    owns: is_chat,
+    split: Split::One(tells_of_compaction),
+    lists: true,
+    ..Shape::new(Format::Cline, sniff_history, read_history)
+};
 
 /// Messages of the interface.
 pub(super) static INTERFACE: Shape = Shape::new(Format::Cline, sniff_interface, read_interface);
@@ -67,6 +71,12 @@ fn sniff_history(value: &Value) -> Option<&'static str> {
     }
     let opens = |block: &Value| text(block, "text").is_some_and(|text| text.starts_with(ENVIRONMENT));
     items(value, "content").iter().any(opens).then_some("has a block of environment_details")
+}
+
+/// True for what belongs to a compaction: whether the log tags what was cut all of it tells.
+fn tells_of_compaction(value: &Value) -> bool {
+    ["isSummary", "isTruncationMarker"].iter().any(|key| flag(value, key))
+        || text(value, "condenseParent").or(text(value, "truncationParent")).is_some()
 }
 
 fn sniff_interface(value: &Value) -> Option<&'static str> {
@@ -188,7 +198,8 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
         records.iter().enumerate().filter_map(of_role).collect::<Vec<usize>>()
     };
     let shown = Shown::of(shown, &spoken("assistant"), out);
-    let mut reader = Reader::new(name, records.len());
+    let begun = out.resume().unwrap_or_else(|| Draft::holding(name, records.len()));
+    let mut reader = Reader::new(begun);
     let tags = |value: &Value, ids: &[String]| {
         let tagged = |key: &str| text(value, key).is_some_and(|id| ids.iter().any(|known| known == id));
         tagged("condenseParent") || tagged("truncationParent")
@@ -261,8 +272,9 @@ struct Reader {
 }
 
 impl Reader {
-    fn new(name: &str, messages: usize) -> Self {
-        Self { draft: Draft::holding(name, messages), cwd: None, places: Vec::new() }
+    fn new(draft: Draft) -> Self {
+        let cwd = draft.messages.last().and_then(|last| last.cwd.clone());
+        Self { draft, cwd, places: Vec::new() }
     }
 
     fn has_replied(&self) -> bool {
@@ -326,12 +338,13 @@ impl Reader {
     }
 
     /// Gives the messages before the first stated directory that one too.
-    fn finish(mut self, out: &mut Sink) {
-        let first = self.draft.messages.iter().find_map(|message| message.cwd.clone());
-        for message in self.draft.messages.iter_mut().take_while(|message| message.cwd.is_none()) {
+    fn finish(self, out: &mut Sink) {
+        let Some(mut draft) = out.suspend(self.draft) else { return };
+        let first = draft.messages.iter().find_map(|message| message.cwd.clone());
+        for message in draft.messages.iter_mut().take_while(|message| message.cwd.is_none()) {
             message.cwd.clone_from(&first);
         }
-        out.finish_draft(self.draft);
+        out.finish_draft(draft);
     }
 }
 
@@ -407,5 +420,5 @@ fn result(text: String) -> Part {
         Some(found) => found,
         None => outcome::judge(&text, Outcome::Ok),
     };
-    Part::Result(ToolResult { call_id: String::new(), text, outcome, exit_code, images: 0 })
+    Part::result(ToolResult { call_id: String::new(), text, outcome, exit_code, images: 0 })
 }

@@ -188,7 +188,7 @@ fn request(content: Value) -> Vec<Part> {
                 let content = take_text(&mut block, "content");
                 parts.push(build::text(format!("<file path=\"{path}\">\n{content}\n</file>"), true));
             }
-            Some("tool_result") => parts.push(Part::Result(result(block))),
+            Some("tool_result") => parts.push(Part::result(result(block))),
             Some("text")
                 if text(&block, "text").is_some_and(|text| text.trim_start().starts_with(NOTICE)) =>
             {

@@ -26,7 +26,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use super::value::Value;
+use super::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -96,6 +96,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 #[derive(Debug)]
 struct Entry {
     line: u32,
+    /// It stands in the list of a document, where messages have no type.
+    listed: bool,
     kind: Kind,
     payload: Value,
 }
@@ -116,7 +118,7 @@ enum Kind {
     /// Known, of no use here.
     Ignored,
     /// Not known; the text names its type.
-    Unknown(String),
+    Unknown(Box<str>),
 }
 
 /// Takes the envelopes off.
@@ -128,17 +130,12 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
             && value.get("items").is_some_and(Value::is_array)
         {
             let payload = take(&mut value, "session");
-            found.push(Entry { line, kind: Kind::Meta, payload });
+            found.push(Entry { line, listed: false, kind: Kind::Meta, payload });
             if let Value::Array(list) = take(&mut value, "items") {
                 let lines = (1u32..).map(|position| position.saturating_add(line - 1));
-                for (line, mut payload) in lines.zip(list) {
-                    if let Value::Object(item) = &mut payload
-                        && item.contains_key("role")
-                        && !item.contains_key("type")
-                    {
-                        item.insert("type", "message".into());
-                    }
-                    found.push(Entry { line, kind: Kind::Item, payload });
+                found.reserve_exact(list.len());
+                for (line, payload) in lines.zip(list) {
+                    found.push(Entry { line, listed: true, kind: Kind::Item, payload });
                 }
             }
             continue;
@@ -146,7 +143,7 @@ fn entries(records: Vec<Record>) -> Vec<Entry> {
         let kind = kind_of(&value);
         let enveloped = value.get("payload").is_some();
         let payload = if enveloped { take(&mut value, "payload") } else { value };
-        found.push(Entry { line, kind, payload });
+        found.push(Entry { line, listed: false, kind, payload });
     }
     found
 }
@@ -163,7 +160,7 @@ fn kind_of(value: &Value) -> Kind {
             "world_state" | "inter_agent_communication" | "inter_agent_communication_metadata" => {
                 Kind::Ignored
             }
-            other => Kind::Unknown(other.to_owned()),
+            other => Kind::Unknown(other.into()),
         };
     }
     match kind {
@@ -171,7 +168,7 @@ fn kind_of(value: &Value) -> Kind {
         None if value.get("record_type").is_some() => Kind::Ignored,
         None if value.get("role").is_some() => Kind::Item,
         None if value.get("id").is_some() && value.get("timestamp").is_some() => Kind::Meta,
-        None => Kind::Unknown("no type".to_owned()),
+        None => Kind::Unknown("no type".into()),
     }
 }
 
@@ -232,7 +229,7 @@ impl Reader {
 
     /// A record; `echoed` where the event of a prompt follows it, `alone` where no item says what an event says.
     fn entry(&mut self, entry: Entry, echoed: bool, alone: bool, out: &mut Sink) {
-        let Entry { line, kind, payload } = entry;
+        let Entry { line, listed, kind, payload } = entry;
         match kind {
             Kind::Meta => self.meta(payload, line),
             Kind::TurnContext => {
@@ -243,7 +240,11 @@ impl Reader {
                 }
             }
             Kind::Item => {
-                count(&payload, out);
+                if listed && payload.get("type").is_none() {
+                    out.raw.messages += u64::from(payload.get("role").is_some());
+                } else {
+                    count(&payload, out);
+                }
                 self.item(payload, line, echoed, out);
             }
             Kind::Compacted => {
@@ -320,26 +321,26 @@ impl Reader {
                 let arguments = argument_text(take(&mut payload, "arguments"));
                 let logged = take_name(&mut payload);
                 let name = full_name(text(&payload, "namespace"), logged);
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "custom_tool_call" => {
                 let arguments = argument_text(take(&mut payload, "input"));
                 let logged = take_name(&mut payload);
                 let name = full_name(text(&payload, "namespace"), logged);
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "local_shell_call" | "web_search_call" => {
                 let arguments = argument_text(take(&mut payload, "action"));
                 let name = kind.strip_suffix("_call").unwrap_or(&kind).to_owned();
-                self.call(&mut payload, name, arguments, line);
+                self.call(&mut payload, &name, arguments, line);
             }
             "tool_search_call" => {
                 let arguments = argument_text(take(&mut payload, "arguments"));
-                self.call(&mut payload, "tool_search".to_owned(), arguments, line);
+                self.call(&mut payload, "tool_search", arguments, line);
             }
             "image_generation_call" => {
                 let bytes = weight(&payload);
-                self.say(vec![Part::Opaque { kind, bytes }], line);
+                self.say(vec![Part::Opaque { kind: kind.into(), bytes }], line);
             }
             "agent_message" => {
                 // Mail from another agent: in the context, and no person wrote it.
@@ -360,7 +361,7 @@ impl Reader {
                     .find(|found| !found.is_null());
                 let logged = take_name(&mut payload);
                 let name = if logged.is_empty() { kind.clone() } else { logged };
-                self.call(&mut payload, name, argument_text(arguments.unwrap_or_default()), line);
+                self.call(&mut payload, &name, argument_text(arguments.unwrap_or_default()), line);
             }
             _ => {
                 let text = format!("response item of unknown type {kind:?}, left out");
@@ -419,12 +420,12 @@ impl Reader {
         }
     }
 
-    fn call(&mut self, payload: &mut Value, name: String, arguments: String, line: u32) {
+    fn call(&mut self, payload: &mut Value, name: &str, arguments: String, line: u32) {
         let mut id = take_text(payload, "call_id");
         if id.is_empty() {
             id = take_text(payload, "id");
         }
-        self.say(vec![Part::Call(ToolCall { id, name, arguments })], line);
+        self.say(vec![Part::call(ToolCall { id, name: shared(name), arguments })], line);
     }
 
     fn output(&mut self, payload: Value, line: u32) {
@@ -432,9 +433,9 @@ impl Reader {
         self.resent.close();
         self.reply = None;
         if let Some(open) = self.outputs.and_then(|outputs| self.draft.messages.get_mut(outputs)) {
-            open.push(Part::Result(result), line);
+            open.push(Part::result(result), line);
         } else {
-            self.outputs = self.push(Role::Tool, vec![Part::Result(result)], line);
+            self.outputs = self.push(Role::Tool, vec![Part::result(result)], line);
         }
     }
 
@@ -609,7 +610,7 @@ impl Reader {
                 let kind = item_type(&item);
                 if kind.starts_with("compaction") || kind == "context_compaction" {
                     let bytes = text(&item, "encrypted_content").map_or(0, str::len) as u64;
-                    front.push(Part::Opaque { kind: kind.to_owned(), bytes });
+                    front.push(Part::Opaque { kind: kind.into(), bytes });
                     continue;
                 }
                 let parts = item.get("content").cloned().map(|content| user_parts(content, true));
@@ -625,7 +626,7 @@ impl Reader {
         self.outputs = None;
         if front.is_empty() {
             // Message 0 stands for the summary also where nothing is left of it.
-            front.push(Part::Opaque { kind: "compaction".to_owned(), bytes: 0 });
+            front.push(Part::Opaque { kind: "compaction".into(), bytes: 0 });
         }
         let message = Message { cwd: self.cwd.clone(), ..build::message(Role::User, front, line) };
         self.draft.messages.insert(0, message);
@@ -661,10 +662,10 @@ fn call_or_output(item: &Value, kind: &str) -> Vec<Part> {
     let id = text(item, "call_id").or(text(item, "id")).unwrap_or_default().to_owned();
     if kind.ends_with("_output") {
         let (text, outcome) = (String::new(), Outcome::Unknown);
-        return vec![Part::Result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
+        return vec![Part::result(ToolResult { call_id: id, text, outcome, exit_code: None, images: 0 })];
     }
     if kind.ends_with("_call") && kind != "image_generation_call" {
-        return vec![Part::Call(ToolCall { id, name: String::new(), arguments: String::new() })];
+        return vec![Part::call(ToolCall { id, name: ArcStr::new(), arguments: String::new() })];
     }
     Vec::new()
 }
@@ -713,7 +714,7 @@ fn reasoning(mut payload: Value) -> Vec<Part> {
     }
     let bytes = text(&payload, "encrypted_content").map_or(0, str::len) as u64;
     if bytes > 0 {
-        parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes });
+        parts.push(Part::Opaque { kind: "reasoning".into(), bytes });
     }
     parts
 }

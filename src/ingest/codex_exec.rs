@@ -8,7 +8,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::{Value, json};
+use crate::ingest::value::{Value, json, shared};
 use rustc_hash::FxHashSet;
 
 use super::blocks;
@@ -114,10 +114,10 @@ fn add(talk: &mut Talk, mut item: Value, done: bool, line: u32, out: &mut Sink) 
     };
     out.raw.tool_calls += 1;
     let id = take_text(&mut item, "id");
-    talk.join(vec![Part::Call(ToolCall { id: id.clone(), name, arguments })], line, None);
+    talk.join(vec![Part::call(ToolCall { id: id.clone(), name: shared(&name), arguments })], line, None);
     if done {
         let result = result(id, item);
-        talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+        talk.push(Role::Tool, vec![Part::result(result)], line, None);
     }
 }
 
@@ -132,13 +132,13 @@ fn plan(talk: &mut Talk, mut item: Value, list: &Value, line: u32, out: &mut Sin
     let id = take_text(&mut item, "id");
     let arguments = json!({ "plan": steps }).to_string();
     talk.join(
-        vec![Part::Call(ToolCall { id: id.clone(), name: "update_plan".to_owned(), arguments })],
+        vec![Part::call(ToolCall { id: id.clone(), name: "update_plan".into(), arguments })],
         line,
         None,
     );
     let result =
         ToolResult { call_id: id, text: String::new(), outcome: Outcome::Ok, exit_code: None, images: 0 };
-    talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+    talk.push(Role::Tool, vec![Part::result(result)], line, None);
 }
 
 /// The head lines of a patch of these files.

@@ -9,7 +9,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
@@ -128,7 +128,7 @@ fn item(mut item: Value, line: u32, answered: &FxHashSet<String>, draft: &mut Dr
             let results: Vec<Part> = states
                 .into_iter()
                 .filter(|state| !text(state, "toolCallId").is_some_and(|id| answered.contains(id)))
-                .filter_map(|state| Some(Part::Result(state_result(state)?)))
+                .filter_map(|state| Some(Part::result(state_result(state)?)))
                 .collect();
             if !results.is_empty() {
                 draft.messages.push(message(Role::Tool, results, line));
@@ -139,7 +139,7 @@ fn item(mut item: Value, line: u32, answered: &FxHashSet<String>, draft: &mut Dr
             let (text, images) = blocks::result_text(content);
             let (outcome, exit_code) = outcome::judge(&text, Outcome::Unknown);
             let result = ToolResult { call_id, text, outcome, exit_code, images };
-            draft.messages.push(message(Role::Tool, vec![Part::Result(result)], line));
+            draft.messages.push(message(Role::Tool, vec![Part::result(result)], line));
         }
         _ => {
             let text = format!("message of unknown role {role:?}, left out");
@@ -169,7 +169,11 @@ fn call(mut value: Value) -> Part {
     let id = take_text(&mut value, "id");
     let mut function = take(&mut value, "function");
     let name = take_text(&mut function, "name");
-    Part::Call(ToolCall { id, name, arguments: argument_text(take(&mut function, "arguments")) })
+    Part::call(ToolCall {
+        id,
+        name: shared(&name),
+        arguments: argument_text(take(&mut function, "arguments")),
+    })
 }
 
 /// The result that the state of a call holds; `None` when it has not ended.

@@ -17,7 +17,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::blocks;
 use super::build::{self, injected, unknown_record};
 use super::formats::Format;
-use super::json::{self, argument_text, counts, flag, items, take, take_text, text};
+use super::json::{self, argument_text, counts, flag, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -201,7 +201,7 @@ impl Reader {
                 talk.join(vec![call], line, None);
             }
             "tool.execution_start" => {}
-            "tool.execution_complete" => talk.push(Role::Tool, vec![Part::Result(result(data))], line, None),
+            "tool.execution_complete" => talk.push(Role::Tool, vec![Part::result(result(data))], line, None),
             _ if SILENT.iter().any(|start| kind.starts_with(start)) => {}
             _ => unknown_record(kind, line, out),
         }
@@ -218,7 +218,7 @@ impl Track {
         } else if let Some((clear, _)) = before.filter(|(clear, _)| !clear.trim().is_empty()) {
             parts.push(Part::Thinking(clear));
         } else if let Some(opaque) = text(&data, "reasoningOpaque").filter(|opaque| !opaque.is_empty()) {
-            parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes: opaque.len() as u64 });
+            parts.push(Part::Opaque { kind: "reasoning".into(), bytes: opaque.len() as u64 });
         }
         let said = take_text(&mut data, "content");
         if !said.is_empty() {
@@ -298,9 +298,9 @@ fn user_parts(mut data: Value, main: bool) -> Vec<Part> {
 
 /// A call; arguments are an object, or raw text.
 fn call(mut request: Value, name: &str) -> Part {
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id: take_text(&mut request, "toolCallId"),
-        name: take_text(&mut request, name),
+        name: take_name(&mut request, name),
         arguments: argument_text(take(&mut request, "arguments")),
     })
 }

@@ -14,7 +14,7 @@ use super::blocks;
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, flag, take, take_text, text, weight};
+use super::json::{self, argument_text, flag, take, take_name, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -171,24 +171,24 @@ fn push_part(
             if !clear.is_empty() {
                 parts.push(Part::Thinking(clear));
             } else if hidden > 0 {
-                parts.push(Part::Opaque { kind, bytes: hidden });
+                parts.push(Part::Opaque { kind: kind.into(), bytes: hidden });
             }
         }
         "tool_call" => {
             out.raw.tool_calls += 1;
-            parts.push(Part::Call(ToolCall {
+            parts.push(Part::call(ToolCall {
                 id: take_text(&mut data, "id"),
-                name: take_text(&mut data, "name"),
+                name: take_name(&mut data, "name"),
                 arguments: argument_text(take(&mut data, "input")),
             }));
         }
-        "tool_result" => parts.push(Part::Result(result(data))),
+        "tool_result" => parts.push(Part::result(result(data))),
         "image_url" | "binary" => {
             let image =
                 kind == "image_url" || text(&data, "MIMEType").is_some_and(|mime| mime.starts_with("image/"));
             let bytes =
                 ["Data", "url", "URL"].iter().find_map(|key| text(&data, key)).map_or(0, str::len) as u64;
-            parts.push(if image { Part::Image { bytes } } else { Part::Opaque { kind, bytes } });
+            parts.push(if image { Part::Image { bytes } } else { Part::Opaque { kind: kind.into(), bytes } });
         }
         "finish" => {
             let error = text(&data, "reason") == Some("error");
@@ -204,7 +204,7 @@ fn push_part(
                 Severity::Note,
                 format!("part of unknown type {shown:?}, kept as opaque"),
             );
-            parts.push(Part::Opaque { bytes: weight(&data), kind });
+            parts.push(Part::Opaque { bytes: weight(&data), kind: kind.into() });
         }
     }
     None

@@ -8,7 +8,7 @@ mod database;
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -19,7 +19,7 @@ use super::json::{argument_text, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::Shape;
+use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
@@ -28,7 +28,8 @@ use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 pub(super) use database::SHAPE as DATABASE;
 
 /// Transcripts of the agent.
-pub(super) static SHAPE: Shape = Shape { owns: is_chat, ..Shape::new(Format::Cursor, sniff, read) };
+pub(super) static SHAPE: Shape =
+    Shape { owns: is_chat, split: Split::One(|_| false), ..Shape::new(Format::Cursor, sniff, read) };
 
 /// Tags around what the user typed.
 const TYPED: (&str, &str) = ("<user_query>", "</user_query>");
@@ -43,7 +44,7 @@ fn sniff(value: &Value) -> Option<&'static str> {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut draft = Draft::holding(name, records.len());
+    let mut draft = out.resume().unwrap_or_else(|| Draft::holding(name, records.len()));
     for Record { line, mut value } in records {
         if text(&value, "type") == Some("turn_ended") {
             continue;
@@ -82,6 +83,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             draft.messages.push(Message { cwd, ..build::message(role, parts, line) });
         }
     }
+    let Some(mut draft) = out.suspend(draft) else { return };
     forget_unknown_ids(&mut draft);
     out.finish_draft(draft);
 }
@@ -119,7 +121,7 @@ fn push_block(
             let input = ["input", "args", "arguments"].iter().map(|key| take(&mut block, key));
             let arguments =
                 argument_text(input.into_iter().find(|input| !input.is_null()).unwrap_or_default());
-            parts.push(Part::Call(ToolCall { id, name, arguments }));
+            parts.push(Part::call(ToolCall { id, name: shared(&name), arguments }));
         }
         "tool_result" | "tool-result" => {
             let id =
@@ -137,7 +139,7 @@ fn push_block(
                 }
                 (None, _) => outcome::judge(&text, Outcome::Unknown),
             };
-            parts.push(Part::Result(ToolResult { call_id, text, outcome, exit_code, images }));
+            parts.push(Part::result(ToolResult { call_id, text, outcome, exit_code, images }));
         }
         "thinking" | "reasoning" | "redacted_thinking" | "image" | "image_url" => {
             parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown));

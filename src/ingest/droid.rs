@@ -15,14 +15,14 @@ use super::blocks::{self, Speaker};
 use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::injected;
-use super::json::{argument_text, take, take_text, text};
+use super::json::{argument_text, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
-use crate::transcript::{Outcome, Part, Recorded, Role, ToolCall, ToolResult};
+use crate::transcript::{Message, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
 /// Stored sessions.
 pub(super) static SHAPE: Shape = Shape {
@@ -151,7 +151,11 @@ fn read_stream(records: Vec<Record>, name: &str, out: &mut Sink) {
 
 fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
     let mut talk = Talk::new(id);
+    // Where the newest reply is: it may be far back.
+    let mut newest = None;
     for Record { line, mut value } in records {
+        let end = talk.draft.messages.len().checked_sub(1);
+        newest = end.filter(|end| is_reply(talk.draft.messages.get(*end))).or(newest);
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "system" => {
@@ -176,15 +180,15 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                 out.raw.tool_calls += 1;
                 let call = ToolCall {
                     id: call_id(&value),
-                    name: take_text(&mut value, "toolName"),
+                    name: take_name(&mut value, "toolName"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
-                talk.join(vec![Part::Call(call)], line, None);
+                talk.join(vec![Part::call(call)], line, None);
             }
-            "tool_result" => talk.push(Role::Tool, vec![Part::Result(result(value))], line, None),
+            "tool_result" => talk.push(Role::Tool, vec![Part::result(result(value))], line, None),
             "completion" => {
                 let last = take_text(&mut value, "finalText");
-                let reply = talk.draft.messages.iter().rfind(|message| message.role == Role::Assistant);
+                let reply = newest.and_then(|at| talk.draft.messages.get(at));
                 let is_last =
                     |part: &Part| matches!(part, Part::Text(text) if text.text.trim() == last.trim());
                 if !last.is_empty() && !reply.is_some_and(|reply| reply.parts.iter().any(is_last)) {
@@ -196,6 +200,10 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
         }
     }
     out.finish_draft(talk.draft);
+}
+
+fn is_reply(message: Option<&Message>) -> bool {
+    message.is_some_and(|message| message.role == Role::Assistant)
 }
 
 fn call_id(value: &Value) -> String {

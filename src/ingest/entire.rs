@@ -88,7 +88,7 @@ impl Reader {
     /// The results of the last reply, behind it.
     fn answer(&mut self) {
         self.id.clear();
-        let results: Vec<Part> = self.results.drain(..).map(Part::Result).collect();
+        let results: Vec<Part> = self.results.drain(..).map(Part::result).collect();
         if !results.is_empty() {
             let mut made = message(Role::Tool, results, self.line);
             made.time = self.draft.messages.last().and_then(|reply| reply.time);

@@ -17,7 +17,7 @@ use super::blocks;
 use super::build::{self, unknown_record, unknown_role};
 use super::formats::Format;
 use super::gemini_parts;
-use super::json::{argument_text, counts, flag, items, take, take_text, text};
+use super::json::{argument_text, counts, flag, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -272,8 +272,8 @@ fn message(talk: &mut Talk, entry: Entry, out: &mut Sink) {
             if let Value::Array(calls) = calls {
                 for mut call in calls.into_iter().filter(Value::is_object) {
                     let answer = answer(&mut call);
-                    parts.push(Part::Call(gemini_parts::call(call)));
-                    results.extend(answer.map(Part::Result));
+                    parts.push(Part::call(gemini_parts::call(call)));
+                    results.extend(answer.map(Part::result));
                 }
             }
             talk.model(text(&value, "model"));
@@ -373,14 +373,14 @@ fn stream(records: Vec<Record>, id: String, out: &mut Sink) {
                 out.raw.tool_calls += 1;
                 let call = ToolCall {
                     id: take_text(&mut value, "tool_id"),
-                    name: take_text(&mut value, "tool_name"),
+                    name: take_name(&mut value, "tool_name"),
                     arguments: argument_text(take(&mut value, "parameters")),
                 };
-                talk.join(vec![Part::Call(call)], line, None);
+                talk.join(vec![Part::call(call)], line, None);
             }
             "tool_result" => {
                 let result = stream_result(value);
-                talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+                talk.push(Role::Tool, vec![Part::result(result)], line, None);
             }
             "error" => talk.refused(text(&value, "message").unwrap_or_default(), line),
             "result" => {

@@ -3,7 +3,7 @@
 use crate::ingest::value::{Map, Value};
 
 use super::injected;
-use super::json::{self, argument_text, flag, items, take, take_text, text, weight};
+use super::json::{self, argument_text, flag, items, take, take_name, take_text, text, weight};
 use super::outcome;
 use crate::transcript::{Outcome, Part, Text, ToolCall, ToolResult};
 
@@ -37,18 +37,18 @@ fn push(mut part: Value, user: Option<bool>, found: &mut Vec<Part>) {
         return;
     }
     if part.get("functionCall").is_some_and(Value::is_object) {
-        found.push(Part::Call(call(take(&mut part, "functionCall"))));
+        found.push(Part::call(call(take(&mut part, "functionCall"))));
     } else if part.get("functionResponse").is_some_and(Value::is_object) {
-        found.push(Part::Result(result(&mut part, None)));
+        found.push(Part::result(result(&mut part, None)));
     } else if let Some(image) = image(&part) {
         found.push(image);
     } else if let Some(signature) = text(&part, "thoughtSignature") {
-        found.push(Part::Opaque { kind: "thought".to_owned(), bytes: signature.len() as u64 });
+        found.push(Part::Opaque { kind: "thought".into(), bytes: signature.len() as u64 });
     } else {
         let kind = text(&part, "type").map(str::to_owned);
         let kind = kind.or_else(|| part.as_object()?.keys().next().map(str::to_owned));
         let bytes = weight(&part);
-        found.push(Part::Opaque { kind: kind.unwrap_or_else(|| "untyped".to_owned()), bytes });
+        found.push(Part::Opaque { kind: kind.unwrap_or_else(|| "untyped".to_owned()).into(), bytes });
     }
 }
 
@@ -60,7 +60,7 @@ fn image(part: &Value) -> Option<Part> {
     Some(if kind.starts_with("image/") {
         Part::Image { bytes }
     } else {
-        Part::Opaque { kind: kind.to_owned(), bytes }
+        Part::Opaque { kind: kind.into(), bytes }
     })
 }
 
@@ -68,7 +68,7 @@ fn image(part: &Value) -> Option<Part> {
 pub(super) fn call(mut call: Value) -> ToolCall {
     ToolCall {
         id: take_text(&mut call, "id"),
-        name: take_text(&mut call, "name"),
+        name: take_name(&mut call, "name"),
         arguments: argument_text(take(&mut call, "args")),
     }
 }

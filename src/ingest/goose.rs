@@ -20,7 +20,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, items, take, take_text, text, weight};
+use super::json::{self, argument_text, items, take, take_name, take_text, text, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -193,7 +193,7 @@ impl Reader {
         let told = texts.collect::<Vec<&str>>().join("\n");
         if self.compacting {
             if role == Role::User && !self.draft.starts_compacted {
-                let same = |message: &Message| message.role == Role::User && message.parts == parts;
+                let same = |message: &Message| message.role == Role::User && *message.parts == *parts;
                 if let Some(at) = self.draft.messages.iter().rposition(same)
                     && let Some(recorded) = self.draft.recorded.last_mut()
                 {
@@ -224,10 +224,10 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, line: u32, ou
     let kind = text(&block, "type").unwrap_or_default().to_owned();
     match kind.as_str() {
         "text" => push_text(take_text(&mut block, "text"), role, parts),
-        "toolRequest" | "frontendToolRequest" => parts.push(Part::Call(call(block))),
-        "toolResponse" => parts.push(Part::Result(result(block))),
+        "toolRequest" | "frontendToolRequest" => parts.push(Part::call(call(block))),
+        "toolResponse" => parts.push(Part::result(result(block))),
         "reasoning" => parts.push(Part::Thinking(take_text(&mut block, "text"))),
-        "redactedThinking" => parts.push(Part::Opaque { bytes: weight(&block), kind }),
+        "redactedThinking" => parts.push(Part::Opaque { bytes: weight(&block), kind: kind.into() }),
         "thinking" | "image" => parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown)),
         // Notices of the interface, questions of consent.
         "contextLengthExceeded"
@@ -244,7 +244,7 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, line: u32, ou
                 Severity::Note,
                 format!("block of unknown type {shown:?}, kept as opaque"),
             );
-            parts.push(Part::Opaque { bytes: weight(&block), kind });
+            parts.push(Part::Opaque { bytes: weight(&block), kind: kind.into() });
         }
     }
 }
@@ -263,10 +263,10 @@ fn call(mut block: Value) -> ToolCall {
     match unwrapped(take(&mut block, "toolCall")) {
         Ok(mut call) => {
             let arguments = argument_text(take(&mut call, "arguments"));
-            ToolCall { id, name: take_text(&mut call, "name"), arguments }
+            ToolCall { id, name: take_name(&mut call, "name"), arguments }
         }
         // What the model wrote could not be read as a call.
-        Err(error) => ToolCall { id, name: String::new(), arguments: error },
+        Err(error) => ToolCall { id, name: ArcStr::new(), arguments: error },
     }
 }
 

@@ -8,12 +8,12 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks::{self, Speaker};
 use super::build::unknown_record;
 use super::formats::Format;
-use super::json::{argument_text, items, take, take_text, text};
+use super::json::{argument_text, items, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -130,7 +130,7 @@ fn history(records: Vec<Record>, mut talk: Talk, out: &mut Sink) {
                 let judged = || outcome::judge(&text, Outcome::Unknown);
                 let (outcome, exit_code) = outcome::flagged(&value).unwrap_or_else(judged);
                 let result = ToolResult { call_id, text, outcome, exit_code, images };
-                talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+                talk.push(Role::Tool, vec![Part::result(result)], line, None);
             }
             "backend_tool_call" => {
                 out.raw.tool_calls += 1;
@@ -165,7 +165,7 @@ fn reasoning(value: &Value) -> Vec<Part> {
         parts.push(Part::Thinking(said.join("\n")));
     }
     if let Some(hidden) = text(value, "encrypted_content").filter(|hidden| !hidden.is_empty()) {
-        parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes: hidden.len() as u64 });
+        parts.push(Part::Opaque { kind: "reasoning".into(), bytes: hidden.len() as u64 });
     }
     parts
 }
@@ -176,18 +176,18 @@ fn call(mut value: Value) -> Part {
         function if function.is_object() => function,
         _ => value,
     };
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id,
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(take(&mut inner, "arguments")),
     })
 }
 
 /// A call that the provider ran itself; its result is not in the log.
 fn backend_call(mut kind: Value) -> Part {
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id: take_text(&mut kind, "id"),
-        name: take_text(&mut kind, "tool_type"),
+        name: take_name(&mut kind, "tool_type"),
         arguments: argument_text(take(&mut kind, "action")),
     })
 }
@@ -225,7 +225,7 @@ fn updates(records: Vec<Record>, mut talk: Talk, out: &mut Sink) {
             "tool_call" => {
                 out.raw.tool_calls += 1;
                 let call = shown_call(&update);
-                talk.join(vec![Part::Call(call)], line, None);
+                talk.join(vec![Part::call(call)], line, None);
                 outcome_of(&mut talk, update, line);
             }
             "tool_call_update" => {
@@ -277,7 +277,7 @@ fn shown_call(update: &Value) -> ToolCall {
     let name = added.or_else(|| text(update, "kind")).or_else(|| text(update, "title"));
     ToolCall {
         id: text(update, "toolCallId").unwrap_or_default().to_owned(),
-        name: name.unwrap_or_default().to_owned(),
+        name: shared(name.unwrap_or_default()),
         arguments: update.get("rawInput").cloned().map(argument_text).unwrap_or_default(),
     }
 }
@@ -332,7 +332,7 @@ fn outcome_of(talk: &mut Talk, mut update: Value, line: u32) {
     };
     let call_id = take_text(&mut update, "toolCallId");
     let result = ToolResult { call_id, text: said, outcome, exit_code, images };
-    talk.push(Role::Tool, vec![Part::Result(result)], line, None);
+    talk.push(Role::Tool, vec![Part::result(result)], line, None);
 }
 
 fn read_summary(_: Vec<Record>, _: &str, out: &mut Sink) {

@@ -209,7 +209,7 @@ fn parts(content: Value, speaker: Speaker) -> Vec<Part> {
                 let clear =
                     keys.iter().map(|key| take_text(&mut block, key)).find(|it| !it.trim().is_empty());
                 let bytes = text(&block, "reasoning").map_or(0, str::len) as u64;
-                let unreadable = Part::Opaque { kind: "reasoning".to_owned(), bytes };
+                let unreadable = Part::Opaque { kind: "reasoning".into(), bytes };
                 found.push(clear.map_or(unreadable, Part::Thinking));
             }
             Some("image") => {

@@ -1,8 +1,9 @@
 //! Look-ups in JSON values that tolerate any shape: logs come from strangers, and every field may be missing,
 //! null or of another type. Numbers given as strings are not guessed at.
 
-use super::value::Value;
+use arcstr::ArcStr;
 
+use super::value::{Value, shared};
 use crate::transcript::Usage;
 
 /// The string at `key`, if it is one.
@@ -20,6 +21,14 @@ pub(super) fn take_text(value: &mut Value, key: &str) -> String {
     match take(value, key) {
         Value::String(text) => text.into(),
         _ => String::new(),
+    }
+}
+
+/// Takes the name at `key` out, shared with those lately read; empty when it is missing or no string.
+pub(super) fn take_name(value: &mut Value, key: &str) -> ArcStr {
+    match take(value, key) {
+        Value::String(name) => shared(&name),
+        _ => ArcStr::new(),
     }
 }
 
@@ -126,7 +135,11 @@ pub(super) fn argument_text(value: Value) -> String {
     match value {
         Value::String(text) => text.into(),
         Value::Null => String::new(),
-        other => other.to_string(),
+        other => {
+            let mut text = serde_json::to_string(&other).unwrap_or_default();
+            text.shrink_to_fit();
+            text
+        }
     }
 }
 

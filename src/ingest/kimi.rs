@@ -15,7 +15,7 @@ use crate::ingest::value::{Value, json};
 use super::blocks::{self, Speaker};
 use super::build::{unknown_record, unknown_role};
 use super::formats::Format;
-use super::json::{self, argument_text, counts, take, take_text, text};
+use super::json::{self, argument_text, counts, take, take_name, take_text, text};
 use super::lines::Record;
 use super::outcome;
 use super::sessions;
@@ -147,7 +147,7 @@ impl Reader {
             "tool" => {
                 let id = take_text(&mut message, "toolCallId");
                 let result = result(id, content, &message);
-                self.push(Role::Tool, vec![Part::Result(result)], line, time);
+                self.push(Role::Tool, vec![Part::result(result)], line, time);
             }
             "system" => {
                 let parts = blocks::parts(content, Speaker::Other, Outcome::Unknown);
@@ -187,7 +187,7 @@ impl Reader {
                     output => output,
                 };
                 let result = result(id, output, &held);
-                self.push(Role::Tool, vec![Part::Result(result)], line, time);
+                self.push(Role::Tool, vec![Part::result(result)], line, time);
             }
             "step.end" => {
                 let usage = event.get("usage").and_then(|told| out.told(line, usage(told)).flatten());
@@ -274,9 +274,9 @@ fn call(mut value: Value) -> Part {
         _ => value,
     };
     let arguments = ["args", "arguments"].iter().map(|key| take(&mut inner, key)).find(|it| !it.is_null());
-    Part::Call(ToolCall {
+    Part::call(ToolCall {
         id: id.unwrap_or_default(),
-        name: take_text(&mut inner, "name"),
+        name: take_name(&mut inner, "name"),
         arguments: argument_text(arguments.unwrap_or_default()),
     })
 }

@@ -13,14 +13,14 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 
 use super::blocks;
 use super::build::{self, message};
 use super::continue_ide;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, items, take, take_text, text, tokens, weight};
+use super::json::{self, argument_text, items, take, take_name, take_text, text, tokens, weight};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -195,7 +195,7 @@ fn sent(user: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
         known = true;
         let cancelled = kind == "CancelledToolUses";
         if let Value::Array(results) = take(&mut inner, "tool_use_results") {
-            parts.extend(results.into_iter().map(|one| Part::Result(result(one, "tool_use_id", cancelled))));
+            parts.extend(results.into_iter().map(|one| Part::result(result(one, "tool_use_id", cancelled))));
         }
         injected::push_user_text(take_text(&mut inner, "prompt"), false, &mut parts);
     }
@@ -223,9 +223,9 @@ fn came_back(assistant: &mut Value, line: u32, out: &mut Sink) -> Vec<Part> {
             parts.extend(calls.into_iter().filter(Value::is_object).map(|mut one| {
                 // The tool that ran; the model may have called it by another name.
                 let name = take_text(&mut one, "name");
-                Part::Call(ToolCall {
+                Part::call(ToolCall {
                     id: take_text(&mut one, "id"),
-                    name,
+                    name: shared(&name),
                     arguments: argument_text(take(&mut one, "args")),
                 })
             }));
@@ -344,18 +344,18 @@ fn push_block(mut block: Value, role: Role, parts: &mut Vec<Part>, out: &mut Sin
         }
         ("toolUse", mut data) => {
             out.raw.tool_calls += 1;
-            parts.push(Part::Call(ToolCall {
+            parts.push(Part::call(ToolCall {
                 id: take_text(&mut data, "toolUseId"),
-                name: take_text(&mut data, "name"),
+                name: take_name(&mut data, "name"),
                 arguments: argument_text(take(&mut data, "input")),
             }));
         }
-        ("toolResult", data) => parts.push(Part::Result(result(data, "toolUseId", false))),
+        ("toolResult", data) => parts.push(Part::result(result(data, "toolUseId", false))),
         ("image", data) => parts.push(Part::Image { bytes: weight(&data) }),
         (_, other) => {
             data = other;
             let kind = if kind.is_empty() { "untyped".to_owned() } else { kind };
-            parts.push(Part::Opaque { kind, bytes: weight(&data) });
+            parts.push(Part::Opaque { kind: kind.into(), bytes: weight(&data) });
         }
     }
 }

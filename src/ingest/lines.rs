@@ -352,6 +352,15 @@ impl Lines {
         self.line(element, out);
     }
 
+    /// The one value of a file that is one, where its bytes are, and whether a field comes twice in it.
+    pub(super) fn sole(&mut self, value: Value, bytes: Bytes, twice: bool, out: &mut Sink) {
+        self.number = 1;
+        self.push(value, usize::try_from(bytes.read).unwrap_or(usize::MAX));
+        self.bytes = bytes;
+        self.odd.twice = twice;
+        self.tell_odd(out);
+    }
+
     /// What the file is, now that its end is reached.
     pub(super) fn finish(mut self, out: &mut Sink) -> Parsed<'static> {
         self.tell_cut(true, out);
@@ -401,6 +410,11 @@ impl Lines {
         if let Some(first) = self.sizes.get_mut(before) {
             *first = ((size - skipped) as u64).saturating_sub(others);
         }
+        self.tell_odd(out);
+    }
+
+    /// Says what is odd about the line that was read last.
+    fn tell_odd(&mut self, out: &mut Sink) {
         if std::mem::take(&mut self.odd.twice) {
             let what = "a field comes twice in one object; the last one counts";
             out.note(self.number, "duplicate-field", Severity::Note, what);

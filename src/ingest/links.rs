@@ -26,15 +26,15 @@ use super::outcome;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Recorded, Refusal, Role, Text, ToolResult,
-    Transcript,
+    Link, Message, MessageIdx, Origin, Outcome, Part, PartRef, Parts, Recorded, Refusal, Role, Text,
+    ToolResult, Transcript,
 };
 
 /// Code of the remark on a log that begins with a summary.
 const STARTS_COMPACTED: &str = "starts-compacted";
 
 /// A session as a reader found it: messages in order, nothing linked, anything allowed in them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Draft {
     /// Session id.
     pub(super) id: String,
@@ -102,8 +102,8 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
     }
     let end = messages.len();
     let position = |at: MessageIdx| {
-        let first = moved.get(at.get()).and_then(|first| moved_again.get(*first));
-        MessageIdx::new(first.copied().unwrap_or(end))
+        let first = moved.get(at.get()).and_then(|first| moved_again.get(first));
+        MessageIdx::new(first.unwrap_or(end))
     };
     let mut recorded: Vec<Recorded> = Vec::with_capacity(draft.recorded.len());
     for mut compaction in draft.recorded {
@@ -156,27 +156,53 @@ pub(super) fn note_starts_compacted(messages: &[Message], out: &mut Sink) {
     out.note(line, STARTS_COMPACTED, Severity::Note, text);
 }
 
+/// For each message the index of the first one made from it or from a later one.
+struct Moved {
+    /// So many messages there were.
+    count: usize,
+    /// `None` where all are where they were: so it is in nearly all logs.
+    places: Option<Vec<u32>>,
+}
+
+impl Moved {
+    fn get(&self, at: usize) -> Option<usize> {
+        match &self.places {
+            None => (at < self.count).then_some(at),
+            Some(places) => places.get(at).map(|place| *place as usize),
+        }
+    }
+
+    /// Notes where the next message is.
+    fn push(&mut self, place: usize) {
+        let short = |place: usize| u32::try_from(place).unwrap_or(u32::MAX);
+        if self.places.is_none() && place != self.count {
+            self.places = Some((0..short(self.count)).collect());
+        }
+        self.places.iter_mut().for_each(|places| places.push(short(place)));
+        self.count += 1;
+    }
+}
+
 /// Makes each message anew, as one, several or none, in the memory that they have: `make` is given a message and its index, and puts
-/// what becomes of it at the end of the queue. Also: for each message the index of the first one made from it or from a later one.
+/// what becomes of it at the end of the queue.
 fn remake(
     messages: Vec<Message>,
     mut make: impl FnMut(usize, Message, &mut VecDeque<Message>),
-) -> (Vec<Message>, Vec<usize>) {
+) -> (Vec<Message>, Moved) {
     let mut waiting = messages.len();
-    let mut moved = Vec::with_capacity(waiting);
+    let mut moved = Moved { count: 0, places: None };
     let mut queue = VecDeque::from(messages);
     while let Some(next) = waiting.checked_sub(1) {
         let Some(message) = queue.pop_front() else { break };
         waiting = next;
         moved.push(queue.len() - waiting);
-        make(moved.len() - 1, message, &mut queue);
+        make(moved.count - 1, message, &mut queue);
     }
     (queue.into(), moved)
 }
 
-/// Drops what is empty and gives results messages of their own. Also: for each message the index of the first one
-/// made from it or from a later one.
-fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Vec<usize>) {
+/// Drops what is empty and gives results messages of their own.
+fn tidy(messages: Vec<Message>, out: &mut Sink) -> (Vec<Message>, Moved) {
     remake(messages, |_, mut message, tidied| {
         keep(&mut message, |part| match part {
             Part::Text(text) => !text.text.is_empty(),
@@ -223,7 +249,7 @@ fn keep(message: &mut Message, wanted: impl Fn(&Part) -> bool) {
         at += 1;
         kept.get(at - 1).copied().unwrap_or(true)
     });
-    message.parts.retain(wanted);
+    message.parts.retain(|part| wanted(part));
 }
 
 /// Marks all text as the harness's.
@@ -260,13 +286,12 @@ struct Batch {
     calls: SmallVec<[u32; 2]>,
 }
 
-/// Unanswered calls, by batch. Nearly always there is one, and it needs no memory of its own.
+/// Unanswered calls, by batch.
 #[derive(Debug, Default)]
-struct Pending(SmallVec<[Batch; 1]>);
+struct Batches(Vec<Batch>);
 
-impl Pending {
-    fn push(&mut self, batch: u32, link: usize) {
-        let link = u32::try_from(link).unwrap_or(u32::MAX);
+impl Batches {
+    fn push(&mut self, batch: u32, link: u32) {
         match self.0.last_mut() {
             Some(newest) if newest.number == batch => newest.calls.push(link),
             _ => self.0.push(Batch { number: batch, done: 0, calls: SmallVec::from_elem(link, 1) }),
@@ -289,12 +314,61 @@ impl Pending {
     }
 }
 
+/// Unanswered calls of one id. Nearly always there is one at most.
+#[derive(Debug, Default)]
+enum Pending {
+    #[default]
+    None,
+    One {
+        batch: u32,
+        link: u32,
+    },
+    Several(Box<Batches>),
+}
+
+impl Pending {
+    fn push(&mut self, batch: u32, link: u32) {
+        match self {
+            Self::None => *self = Self::One { batch, link },
+            Self::One { batch: older, link: waiting } => {
+                let mut batches = Batches::default();
+                batches.push(*older, *waiting);
+                batches.push(batch, link);
+                *self = Self::Several(Box::new(batches));
+            }
+            Self::Several(batches) => batches.push(batch, link),
+        }
+    }
+
+    /// The oldest open call of the newest batch that has one.
+    fn pop(&mut self, is_open: impl Fn(usize) -> bool) -> Option<usize> {
+        match self {
+            Self::None => None,
+            Self::One { link, .. } => {
+                let link = *link as usize;
+                *self = Self::None;
+                is_open(link).then_some(link)
+            }
+            Self::Several(batches) => batches.pop(is_open),
+        }
+    }
+}
+
+/// What is known of an id.
+#[derive(Debug, Default)]
+struct Known {
+    pending: Pending,
+    /// The link of its call that was answered last.
+    answered: Option<u32>,
+}
+
 /// Links calls and results by occurrence.
 fn pair(messages: &[Message], out: &mut Sink) -> Pairing {
     let mut pairing = Pairing::default();
-    let mut by_id: FxHashMap<&str, Pending> = FxHashMap::default();
-    let mut any = Pending::default();
-    let mut answered: FxHashMap<&str, usize> = FxHashMap::default();
+    let mut by_id: FxHashMap<&str, Known> = FxHashMap::default();
+    let unnamed = |part: &Part| matches!(part, Part::Result(result) if result.call_id.is_empty());
+    let any_unnamed = messages.iter().flat_map(|message| &message.parts).any(unnamed);
+    let mut any = Batches::default();
     let (mut batch, mut asking) = (0u32, false);
     for (index, message) in messages.iter().enumerate() {
         let model_speaks = message.role == Role::Assistant;
@@ -307,24 +381,32 @@ fn pair(messages: &[Message], out: &mut Sink) -> Pairing {
             };
             match part {
                 Part::Call(call) => {
-                    let link = pairing.links.len();
+                    let link = u32::try_from(pairing.links.len()).unwrap_or(u32::MAX);
                     pairing.links.push(Link { call: at, result: None });
-                    by_id.entry(call.id.as_str()).or_default().push(batch, link);
-                    any.push(batch, link);
+                    if !call.id.is_empty() {
+                        by_id.entry(call.id.as_str()).or_default().pending.push(batch, link);
+                    }
+                    if any_unnamed {
+                        any.push(batch, link);
+                    }
                 }
                 Part::Result(result) => {
                     let links = &mut pairing.links;
                     let id = result.call_id.as_str();
                     let is_open = |link: usize| links.get(link).is_some_and(|link| link.result.is_none());
-                    let call = if id.is_empty() {
-                        any.pop(is_open)
-                    } else {
-                        by_id.get_mut(id).and_then(|pending| pending.pop(is_open))
+                    let mut known = if id.is_empty() { None } else { by_id.get_mut(id) };
+                    let call = match &mut known {
+                        _ if id.is_empty() => any.pop(is_open),
+                        Some(known) => known.pending.pop(is_open),
+                        None => None,
                     };
                     if let Some(link) = call {
                         links[link].result = Some(at);
-                        answered.insert(id, link);
-                    } else if let Some(&link) = answered.get(id).filter(|_| !id.is_empty()) {
+                        if let Some(known) = known {
+                            known.answered = u32::try_from(link).ok();
+                        }
+                    } else if let Some(link) = known.and_then(|known| known.answered) {
+                        let link = link as usize;
                         let first = links[link].result.and_then(|first| result_at(messages, first));
                         let better = first.is_some_and(is_placeholder) && !is_placeholder(result);
                         let loser = if better { links[link].result.replace(at) } else { Some(at) };
@@ -356,18 +438,18 @@ fn is_placeholder(result: &ToolResult) -> bool {
     result.outcome == Outcome::Failed && outcome::is_abort(&result.text)
 }
 
-/// Carries out the fates. Also: for each message the index of the first one made from it or from a later one.
-fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>, Vec<usize>) {
+/// Carries out the fates.
+fn settle(messages: Vec<Message>, pairing: Pairing) -> (Vec<Message>, Vec<Link>, Moved) {
     let Pairing { mut links, fates } = pairing;
     if fates.is_empty() {
-        let same = (0..messages.len()).collect();
+        let same = Moved { count: messages.len(), places: None };
         return (messages, links, same);
     }
     let mut places: FxHashMap<PartRef, PartRef> = FxHashMap::default();
     let mut made = 0;
     let (settled, moved) = remake(messages, |index, mut message, settled| {
-        let mut kept = Vec::with_capacity(message.parts.len());
-        let mut orphans = Vec::new();
+        let mut kept = Parts::with_capacity(message.parts.len());
+        let mut orphans = Parts::new();
         let lines = std::mem::take(&mut message.lines);
         for (part_index, part) in message.parts.drain(..).enumerate() {
             let old = PartRef {
@@ -439,10 +521,10 @@ mod tests {
             }
             for id in ids {
                 parts.push(if head == "A" {
-                    Part::Call(ToolCall { id: id.to_owned(), name: "t".to_owned(), arguments: String::new() })
+                    Part::call(ToolCall { id: id.to_owned(), name: "t".into(), arguments: String::new() })
                 } else {
                     let aborted = id.ends_with('!');
-                    Part::Result(ToolResult {
+                    Part::result(ToolResult {
                         call_id: id.trim_end_matches('!').to_owned(),
                         text: if aborted { "aborted".to_owned() } else { format!("result {index}") },
                         outcome: if aborted { Outcome::Failed } else { Outcome::Ok },
@@ -453,7 +535,7 @@ mod tests {
             }
             draft.messages.push(Message {
                 role,
-                parts,
+                parts: parts.into(),
                 line: u32::try_from(index).unwrap() + 1,
                 cwd: None,
                 usage: None,
@@ -516,7 +598,7 @@ mod tests {
             2,
             Message {
                 role: Role::Assistant,
-                parts: vec![Part::Thinking(String::new())],
+                parts: smallvec::smallvec![Part::Thinking(String::new())],
                 line: 3,
                 cwd: None,
                 usage: None,

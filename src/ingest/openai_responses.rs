@@ -225,7 +225,7 @@ impl Items {
                 let text = format!("item of unknown type {kind:?}, kept as unreadable");
                 out.note(line, "unknown-record", Severity::Note, text);
                 let bytes = weight(&item);
-                self.push(Role::Assistant, vec![Part::Opaque { kind, bytes }], line);
+                self.push(Role::Assistant, vec![Part::Opaque { kind: kind.into(), bytes }], line);
             }
         }
     }
@@ -271,7 +271,7 @@ impl Items {
         let said = |message: &Message| message.role != Role::System;
         if !self.draft.messages.iter().any(said) && !self.draft.starts_compacted {
             self.draft.starts_compacted = true;
-            let part = Part::Opaque { kind: "compaction".to_owned(), bytes };
+            let part = Part::Opaque { kind: "compaction".into(), bytes };
             self.draft.messages.insert(0, build::message(Role::User, vec![part], line));
             return;
         }
@@ -295,7 +295,7 @@ fn reasoning(mut item: Value) -> Vec<Part> {
     let mut parts: Vec<Part> = clear.map(Part::Thinking).into_iter().collect();
     let bytes = text(&item, "encrypted_content").map_or(0, str::len) as u64;
     if bytes > 0 {
-        parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes });
+        parts.push(Part::Opaque { kind: "reasoning".into(), bytes });
     }
     parts
 }

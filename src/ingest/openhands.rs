@@ -334,7 +334,7 @@ impl Reader {
             }
             let text = take_text(event, "content");
             if !text.is_empty() && text != "Retrieved workspace context" && !text.starts_with("Added ") {
-                self.push(Role::User, build::injected_message(text, line).parts, line, event);
+                self.push(Role::User, vec![build::injected(text)], line, event);
             }
             return;
         }
@@ -351,7 +351,7 @@ impl Reader {
         let content = take(event, "content");
         let Some(call_id) = call_id else {
             let (text, _) = blocks::result_text(content);
-            self.push(Role::User, build::injected_message(text, line).parts, line, event);
+            self.push(Role::User, vec![build::injected(text)], line, event);
             return;
         };
         let mut answer = build::answer(call_id, content, &extras);

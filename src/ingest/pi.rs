@@ -26,7 +26,7 @@ use super::blocks::{self, Speaker};
 use super::build;
 use super::formats::Format;
 use super::injected;
-use super::json::{self, argument_text, brief, counts, flag, take, take_text, text};
+use super::json::{self, argument_text, brief, counts, flag, take, take_name, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
@@ -178,7 +178,7 @@ impl Reader {
                 self.push(Role::User, parts, None, line);
             }
             "assistant" => self.reply(message, line, out),
-            "toolResult" => self.push(Role::Tool, vec![Part::Result(result(message))], None, line),
+            "toolResult" => self.push(Role::Tool, vec![Part::result(result(message))], None, line),
             "bashExecution" => {
                 if flag(&message, "excludeFromContext") {
                     let text = "a command of the user that is not in the context, left out";
@@ -360,9 +360,9 @@ fn leading_block(text: &str) -> Option<usize> {
 /// Adds one block of a reply.
 pub(super) fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
     match text(&block, "type") {
-        Some("toolCall") => parts.push(Part::Call(ToolCall {
+        Some("toolCall") => parts.push(Part::call(ToolCall {
             id: take_text(&mut block, "id"),
-            name: take_text(&mut block, "name"),
+            name: take_name(&mut block, "name"),
             arguments: argument_text(take(&mut block, "arguments")),
         })),
         Some("thinking") => {
@@ -377,7 +377,7 @@ pub(super) fn push_reply_block(mut block: Value, parts: &mut Vec<Part>) {
                 parts.push(Part::Thinking(clear));
             }
             if opaque && bytes > 0 {
-                parts.push(Part::Opaque { kind: "thinking".to_owned(), bytes });
+                parts.push(Part::Opaque { kind: "thinking".into(), bytes });
             }
         }
         _ => parts.extend(blocks::parts(block, Speaker::Other, Outcome::Unknown)),

@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 use rustc_hash::FxHashSet;
 
 use super::blocks::{self, Speaker};
@@ -67,8 +67,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                         payload => payload,
                     };
                     let name = take_text(&mut value, "toolName");
-                    let call = ToolCall { id, name, arguments: argument_text(arguments) };
-                    talk.join(vec![Part::Call(call)], line, time);
+                    let call = ToolCall { id, name: shared(&name), arguments: argument_text(arguments) };
+                    talk.join(vec![Part::call(call)], line, time);
                 }
             }
             "tool_end" if !answered.contains(&id) => {
@@ -83,7 +83,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 let judged = || outcome::judge(&text, Outcome::Unknown);
                 let (outcome, exit_code) = outcome::flagged(&value).unwrap_or_else(judged);
                 let result = ToolResult { call_id: id, text, outcome, exit_code, images };
-                talk.push(Role::Tool, vec![Part::Result(result)], line, time);
+                talk.push(Role::Tool, vec![Part::result(result)], line, time);
             }
             "tool_end" | "stderr" => {}
             other => unknown_record(other, line, out),
@@ -125,7 +125,7 @@ fn message(talk: &mut Talk, mut value: Value, line: u32, time: Option<i64>, out:
             if let Value::Object(fields) = &mut message {
                 fields.insert("content", content);
             }
-            talk.push(Role::Tool, vec![Part::Result(pi::result(message))], line, time);
+            talk.push(Role::Tool, vec![Part::result(pi::result(message))], line, time);
         }
         "system" => {
             let parts = blocks::parts(content, Speaker::Other, Outcome::Unknown);

@@ -133,7 +133,7 @@ fn add(talk: &mut Talk, record: Record, again: bool, out: &mut Sink) {
 /// A part of a tool result, under the status of the record.
 fn answer(mut part: Value, status: Option<&str>) -> Vec<Part> {
     if part.get("functionResponse").is_some_and(Value::is_object) {
-        return vec![Part::Result(gemini_parts::result(&mut part, status))];
+        return vec![Part::result(gemini_parts::result(&mut part, status))];
     }
     gemini_parts::parts(part, Some(true))
 }

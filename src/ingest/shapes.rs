@@ -3,6 +3,8 @@
 //! A format may have several shapes (a stream beside a store, an export beside a tree of files). A new one is a module with a
 //! constant here. Within a table the first shape that fits wins, so the more particular ones stand first.
 
+use std::borrow::Cow;
+
 use super::value::Value;
 
 use super::formats::Format;
@@ -44,6 +46,10 @@ pub(super) struct Shape {
 pub(super) enum Split {
     /// Nothing: all records are held until the end.
     Whole,
+    /// All records are one session, and the reader goes on with it when it is given more of them: it asks [`Sink::resume`] for what
+    /// it has so far, and gives it to [`Sink::suspend`]. A record for which this holds it only understands together with all that
+    /// follow.
+    One(fn(&Value) -> bool),
     /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
     Before(fn(&Value) -> Option<&str>),
     /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that
@@ -89,8 +95,8 @@ pub(super) struct TextShape {
     /// What in the text gives it away, in words that stand alone, such as "line 1 opens an aider chat". Only files that do not
     /// begin like JSON are asked.
     pub(super) sniff: fn(&str) -> Option<&'static str>,
-    /// Reads the text.
-    pub(super) read: fn(&str, &str, &mut Sink),
+    /// Reads the text, and may take it.
+    pub(super) read: fn(&mut Cow<'_, str>, &str, &mut Sink),
 }
 
 /// Logs that lie in several files.

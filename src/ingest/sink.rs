@@ -19,7 +19,7 @@ const PER_CODE: usize = 20;
 const PART_OF_LOG: &str = "part-of-log";
 
 /// Where a reader puts sessions, counts and remarks.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Sink {
     /// Raw record counts of the file.
     pub(super) raw: RawCounts,
@@ -30,6 +30,11 @@ pub(super) struct Sink {
     per_code: FxHashMap<&'static str, Kinds>,
     piece: Option<String>,
     batches: bool,
+    /// More records of the session that is read are to come.
+    more: bool,
+    /// That session, as far as it was read, and when the records of its lines were written.
+    begun: Option<Draft>,
+    times: Vec<(u32, i64)>,
     given: u64,
     numbered: u32,
     /// Hashes of the ids that were counted, over all batches.
@@ -40,7 +45,7 @@ pub(super) struct Sink {
 }
 
 /// One diagnostic to be, with how often it came.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Group {
     diagnostic: Diagnostic,
     count: u64,
@@ -48,7 +53,7 @@ struct Group {
 }
 
 /// How many groups a code has, and where its overflow group is.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct Kinds {
     named: usize,
     overflow: Option<usize>,
@@ -63,6 +68,34 @@ impl Sink {
     /// True when the file holds sessions that the reader does not see now.
     pub(super) fn is_in_batches(&self) -> bool {
         self.batches
+    }
+
+    /// More records of one session are to come behind those that are read next, or no more.
+    pub(super) fn expect_more(&mut self, more: bool) {
+        self.more = more;
+    }
+
+    /// The session that records before these began.
+    pub(super) fn resume(&mut self) -> Option<Draft> {
+        self.begun.take()
+    }
+
+    /// Keeps a session until the rest of its records is there; gives it back where it is complete.
+    pub(super) fn suspend(&mut self, draft: Draft) -> Option<Draft> {
+        if self.more {
+            self.begun = Some(draft);
+            return None;
+        }
+        Some(draft)
+    }
+
+    /// Keeps in the same way when the records of lines were written.
+    pub(super) fn suspend_times(&mut self, times: Vec<(u32, i64)>) -> Vec<(u32, i64)> {
+        if !self.more && self.times.is_empty() {
+            return times;
+        }
+        self.times.extend(times);
+        if self.more { Vec::new() } else { std::mem::take(&mut self.times) }
     }
 
     /// What follows in the file cannot be read, whatever it looks like.

@@ -10,7 +10,9 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::{Map, Value};
+use std::borrow::Cow;
+
+use crate::ingest::value::{Map, Value, shared};
 
 use super::build::{self, message};
 use super::formats::Format;
@@ -77,7 +79,8 @@ fn heading(line: &str) -> Option<Heading<'_>> {
     Some(Heading { speaker, model, time })
 }
 
-fn read(text: &str, name: &str, out: &mut Sink) {
+fn read(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
+    let text = &**text;
     // Histories are long and their lines short: no room for lines that do not come.
     let mut lines: Vec<&str> = Vec::with_capacity(text.lines().count());
     lines.extend(text.lines());
@@ -230,8 +233,8 @@ impl Reader {
         let id = format!("use-{}", self.calls);
         let Some(made) = &mut self.made else { return };
         let (call, result) = tool(lines, id);
-        made.message.push(Part::Call(call), line);
-        made.results.extend(result.map(Part::Result));
+        made.message.push(Part::call(call), line);
+        made.results.extend(result.map(Part::result));
     }
 }
 
@@ -284,7 +287,8 @@ fn tool(lines: &[&str], id: String) -> (ToolCall, Option<ToolResult>) {
         }
         _ => put("input", Some(shown)),
     }
-    let call = ToolCall { id: id.clone(), name, arguments: Value::Object(arguments).to_string() };
+    let call =
+        ToolCall { id: id.clone(), name: shared(&name), arguments: Value::Object(arguments).to_string() };
     let result = result.map(|text| {
         let done = kind == "write" && path_of_result(&text).is_some();
         let (outcome, exit_code) = outcome::judge(&text, if done { Outcome::Ok } else { Outcome::Unknown });

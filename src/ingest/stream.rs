@@ -3,13 +3,15 @@
 //! When enough records have piled up, those of complete sessions are read and dropped. What is complete a shape tells
 //! ([`Split`]): a header begins the next session, each record is one, or records are tied together by ids. In the last case the log
 //! is looked through once before, to know which record is the last of each session. The elements of an array are records like
-//! lines are ([`mod@array`]). Texts, other documents, and logs that are one session or whose sessions only all of their records tell
-//! apart (request bodies, spans) are held whole.
+//! lines are ([`mod@array`]). Where all records are one session, the reader may go on with it from batch to batch. Other logs that are
+//! one session, and those whose sessions only all of their records tell apart (request bodies, spans), are held as values; so is a
+//! log that is one object, without its text beside it ([`mod@sole`]). Texts and damaged documents are held whole.
 //!
 //! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
 //! which sessions end.
 
 mod array;
+mod sole;
 #[cfg(test)]
 mod tests;
 
@@ -31,7 +33,7 @@ use crate::transcript::Transcript;
 /// Bytes read at once.
 const BLOCK: usize = 1 << 20;
 
-/// Bytes of records that pile up before those of complete sessions are read.
+/// Bytes of records that pile up before those of complete sessions are read, and those of one session at the most.
 pub(super) const BATCH: u64 = 4 << 20;
 
 /// Reads a log of any size. `open` gives its bytes from the beginning, whenever it is called; each session goes to `each`, and
@@ -52,7 +54,16 @@ pub fn ingest_in_batches(
     batch: u64,
 ) -> io::Result<Ingested> {
     let mut blocks = Blocks::new(open()?);
-    blocks.fill_line()?;
+    blocks.fill_line(usize::try_from(batch.min(BATCH)).unwrap_or(usize::MAX))?;
+    if sole::may_be(blocks.waiting())
+        && let Some(mut read) = sole::read(open()?, name)?
+    {
+        // Whoever counts what is read does that the first time.
+        blocks.pass()?;
+        std::mem::take(&mut read.sessions).into_iter().for_each(each);
+        return Ok(read);
+    }
+    blocks.fill_line(usize::MAX)?;
     let array = array::may_be(blocks.waiting()) && array::is_sound(open()?)?;
     if lines::is_utf16(blocks.waiting()) || !array && lines::is_whole(lines::unmarked(blocks.waiting())) {
         let mut read = whole(blocks.rest()?.into(), name);
@@ -69,7 +80,7 @@ pub fn ingest_in_batches(
         scanned: 0,
         header: None,
         groups: None,
-        full: batch,
+        full: batch.min(BATCH),
     };
     if blocks.unmark()? {
         lines::note_mark(&mut reading.sink);
@@ -168,10 +179,14 @@ impl Blocks {
         }
     }
 
-    /// Reads until the first line that is not blank is there, or it is known that there are no lines.
-    fn fill_line(&mut self) -> io::Result<()> {
+    /// Reads until the first line that is not blank is there, or so many bytes, or it is known that there are no lines.
+    fn fill_line(&mut self, most: usize) -> io::Result<()> {
         let lacks = |bytes: &[u8]| memchr::memchr(b'\n', bytes.trim_ascii_start()).is_none();
-        while !self.ended && lacks(self.waiting()) && !array::may_be(self.waiting()) {
+        while !self.ended
+            && self.waiting().len() < most
+            && lacks(self.waiting())
+            && !array::may_be(self.waiting())
+        {
             self.fill()?;
         }
         Ok(())
@@ -199,6 +214,15 @@ impl Blocks {
                 None => self.fill()?,
             }
         }
+    }
+
+    /// Reads what is left for nothing.
+    fn pass(mut self) -> io::Result<()> {
+        while !self.ended {
+            self.used = self.filled;
+            self.fill()?;
+        }
+        Ok(())
     }
 
     /// Everything that is left.
@@ -238,6 +262,15 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
+        let shape = self.lines.detected().and_then(|found| match found.by {
+            By::Records(shape) => Some(shape),
+            By::Text(_) => None,
+        });
+        if self.lines.held() < self.batch && !shape.is_some_and(|shape| matches!(shape.split, Split::One(_)))
+        {
+            self.full = self.batch;
+            return Ok(());
+        }
         if self.lines.detected().is_none() {
             self.lines.settle(survey(open()?, self.array)?);
         }
@@ -250,6 +283,14 @@ impl Reading<'_> {
         let shape: &'static Shape = shape;
         match shape.split {
             Split::Whole => {}
+            Split::One(waits) => {
+                if !self.lines.records.iter().any(|record| waits(&record.value)) {
+                    self.sink.expect_more(true);
+                    let batch = self.lines.take(|_, _| true);
+                    self.read_batch(batch, each);
+                    self.sink.expect_more(false);
+                }
+            }
             Split::Before(begins) => {
                 let mut last = 0;
                 for (at, record) in self.lines.records.iter().enumerate().skip(self.scanned) {
@@ -300,7 +341,7 @@ impl Reading<'_> {
         }
         // What has to be held is not looked through again for every few records that come to it.
         let held = self.lines.held();
-        self.full = held + self.batch.max(held / 4);
+        self.full = held + self.batch.min(BATCH).max(held / 4);
         Ok(())
     }
 
@@ -308,6 +349,10 @@ impl Reading<'_> {
     fn read(&mut self, each: &mut dyn FnMut(Transcript), wanted: impl Fn(usize, u32) -> bool) {
         self.sink.in_batches();
         let batch = self.lines.take(wanted);
+        self.read_batch(batch, each);
+    }
+
+    fn read_batch(&mut self, batch: lines::Batch, each: &mut dyn FnMut(Transcript)) {
         if batch.records.is_empty() {
             return;
         }

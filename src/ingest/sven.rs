@@ -3,10 +3,17 @@
 //! All three hold the same turns: what the user typed, text, thinking and calls of the model as records of their own (one after
 //! the other they are one message), results, and the mark of a compaction without its summary. Nothing tells what it kept.
 
+mod pieces;
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::{Value, json};
+use std::borrow::Cow;
+
+use memchr::memmem;
+use serde::de::DeserializeSeed;
+use serde_saphyr::{with_deserializer_from_reader_with_options, with_deserializer_from_str_with_options};
+
+use crate::ingest::value::{Listed, Value, json, shared};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, message};
@@ -15,13 +22,15 @@ use super::json::{argument_text, take, take_text, text, tokens};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Shape, TextShape};
+use super::shapes::{Shape, Split, TextShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
+use pieces::Pieces;
 
 /// Lines of records.
-pub(super) static SHAPE: Shape = Shape { owns: |_| false, ..Shape::new(Format::Sven, sniff, read) };
+pub(super) static SHAPE: Shape =
+    Shape { owns: |_| false, split: Split::One(|_| false), ..Shape::new(Format::Sven, sniff, read) };
 
 /// Chats.
 pub(super) static YAML: TextShape = TextShape { format: Format::Sven, sniff: sniff_yaml, read: read_yaml };
@@ -29,6 +38,9 @@ pub(super) static YAML: TextShape = TextShape { format: Format::Sven, sniff: sni
 /// Conversations.
 pub(super) static MARKDOWN: TextShape =
     TextShape { format: Format::Sven, sniff: sniff_markdown, read: read_markdown };
+
+/// A chat of more bytes than this is given up while it is read.
+const LONG: usize = 16 << 20;
 
 /// Headings of a conversation, and the turns they open.
 const HEADINGS: [(&str, &str); 4] =
@@ -62,7 +74,7 @@ fn sniff_markdown(text: &str) -> Option<&'static str> {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let mut draft = Draft::holding(name, records.len());
+    let mut draft = out.resume().unwrap_or_else(|| Draft::holding(name, records.len()));
     for Record { line, mut value } in records {
         let kind = take_text(&mut value, "type");
         let mut data = take(&mut value, "data");
@@ -87,7 +99,9 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         };
         turn(&role, data, line, &mut draft, out);
     }
-    out.finish_draft(draft);
+    if let Some(draft) = out.suspend(draft) {
+        out.finish_draft(draft);
+    }
 }
 
 /// Adds one turn.
@@ -115,14 +129,14 @@ fn turn(role: &str, mut data: Value, line: u32, draft: &mut Draft, out: &mut Sin
             let name = take_text(&mut call, "name");
             let arguments = ["arguments", "args"].iter().map(|key| take(&mut call, key));
             let arguments = argument_text(arguments.into_iter().find(|it| !it.is_null()).unwrap_or_default());
-            reply(vec![Part::Call(ToolCall { id, name, arguments })], line, draft);
+            reply(vec![Part::call(ToolCall { id, name: shared(&name), arguments })], line, draft);
         }
         "tool_result" => {
             let call_id = take_text(&mut data, "tool_call_id");
             let (text, images) = blocks::result_text(take(&mut data, "content"));
             let (outcome, exit_code) = outcome::judge(&text, Outcome::Unknown);
             let result = ToolResult { call_id, text, outcome, exit_code, images };
-            draft.messages.push(message(Role::Tool, vec![Part::Result(result)], line));
+            draft.messages.push(message(Role::Tool, vec![Part::result(result)], line));
         }
         "context_compacted" => {
             out.raw.compactions += 1;
@@ -167,15 +181,37 @@ fn reply(parts: Vec<Part>, line: u32, draft: &mut Draft) {
     }
 }
 
-fn read_yaml(text: &str, name: &str, out: &mut Sink) {
+fn read_yaml(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
     // What a text without aliases can hold; aliases have limits of their own.
     let most = text.len().max(1_000_000);
     let options = serde_saphyr::options! {
-        budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20) },
+        budget: serde_saphyr::budget! { max_events: 3 * most, max_nodes: most, max_total_scalar_bytes: most.max(64 << 20), max_reader_input_bytes: None },
     };
-    let mut value: Value = match serde_saphyr::from_str_with_options(text, options) {
+    let likely = memmem::find_iter(text.as_bytes(), "\n- role:").count();
+    let mut draft = Draft::holding(name, likely);
+    let before = out.clone();
+    let mut index = 0;
+    let turns = Listed {
+        field: "turns",
+        each: |mut one: Value| {
+            let role = take_text(&mut one, "role");
+            turn(&role, one, build::place(index), &mut draft, out);
+            index += 1;
+        },
+    };
+    let read = match std::mem::take(text) {
+        Cow::Owned(text) if text.len() > LONG => {
+            with_deserializer_from_reader_with_options(Pieces::from(text), options, |reader| {
+                turns.deserialize(reader)
+            })
+        }
+        text => with_deserializer_from_str_with_options(&text, options, |reader| turns.deserialize(reader)),
+    };
+    let mut value = match read {
         Ok(value) => value,
         Err(error) => {
+            // Nothing is said of what comes to nothing.
+            *out = before;
             let error = error.to_string();
             let cause = error.lines().next().unwrap_or_default();
             let text = format!("the chat is no YAML that can be read: {cause}");
@@ -183,21 +219,17 @@ fn read_yaml(text: &str, name: &str, out: &mut Sink) {
         }
     };
     let id = take_text(&mut value, "id");
-    let mut draft = Draft::new(if id.is_empty() { name.to_owned() } else { id });
+    if !id.is_empty() {
+        draft.id = id;
+    }
     build::by_model(&mut draft, self::text(&value, "model"));
     if let Some(parent) = self::text(&value, "parent_id") {
         draft.origin = Origin::Sidechain(format!("of {parent}"));
     }
-    if let Value::Array(turns) = take(&mut value, "turns") {
-        for (index, mut one) in turns.into_iter().enumerate() {
-            let role = take_text(&mut one, "role");
-            turn(&role, one, build::place(index), &mut draft, out);
-        }
-    }
     out.finish_draft(draft);
 }
 
-fn read_markdown(text: &str, name: &str, out: &mut Sink) {
+fn read_markdown(text: &mut Cow<'_, str>, name: &str, out: &mut Sink) {
     let mut draft = Draft::new(name);
     let mut sections: Vec<(&str, u32, Vec<&str>)> = Vec::new();
     for (index, line) in text.lines().enumerate() {

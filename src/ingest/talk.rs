@@ -3,7 +3,7 @@
 use arcstr::ArcStr;
 use thin_vec::ThinVec;
 
-use super::build::{begin_compacted, is_beginning, said};
+use super::build::{self, begin_compacted, is_beginning, said};
 use super::links::Draft;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
@@ -47,7 +47,15 @@ impl Talk {
 
     /// A message that carries these parts.
     pub(super) fn message(&self, role: Role, parts: Vec<Part>, line: u32, time: Option<i64>) -> Message {
-        Message { role, parts, line, lines: ThinVec::new(), cwd: self.cwd.clone(), usage: None, time }
+        Message {
+            role,
+            parts: build::parts(parts),
+            line,
+            lines: ThinVec::new(),
+            cwd: self.cwd.clone(),
+            usage: None,
+            time,
+        }
     }
 
     /// Adds a message, if there is anything in it.
@@ -82,7 +90,7 @@ impl Talk {
         let earlier = self.draft.messages.iter().find(|message| message.role == Role::System);
         match earlier {
             None => self.push(Role::System, parts, line, time),
-            Some(earlier) if earlier.parts == parts => {}
+            Some(earlier) if *earlier.parts == *parts => {}
             Some(_) => {
                 let text = "the system prompt changes; the first one counts";
                 out.note(line, "system-prompt-changed", Severity::Note, text);

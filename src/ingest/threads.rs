@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::FxHasher;
 
+use super::build;
 use super::links::Draft;
 use super::sink::Sink;
 use crate::transcript::{Message, Part, Role};
@@ -99,7 +100,7 @@ impl Thread {
             if known == 0 {
                 parts.append(&mut waiting);
             }
-            message.parts = parts;
+            message.parts = build::parts(parts);
             message.lines.clear();
             if !message.parts.is_empty() {
                 if !message.parts.iter().any(|part| matches!(part, Part::Result(_))) {

@@ -5,6 +5,7 @@ use crate::harness::json::{beginning, pairs, restyle};
 use crate::harness::text::Cap;
 use crate::harness::{MessageRules, Results, Role};
 use crate::transcript::{Message, MessageIdx, Outcome, Part, PartRef, Role as Speaker, Transcript};
+use arcstr::ArcStr;
 use std::borrow::Cow;
 
 /// The session with nothing in it that the written conversation would not hold, places and links as they were: what is
@@ -115,7 +116,7 @@ impl Edits<'_> {
             Part::Text(text) => text.text.clear(),
             Part::Thinking(text) => text.clear(),
             Part::Call(call) => {
-                call.name.clear();
+                call.name = ArcStr::new();
                 call.arguments.clear();
             }
             Part::Result(result) => {

@@ -234,7 +234,7 @@ struct Step {
     time: Option<i64>,
     calls: u32,
     tokens: u32,
-    output: u64,
+    output: u32,
     reply: bool,
 }
 
@@ -293,7 +293,7 @@ impl Step {
             time: message.time,
             calls,
             tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
-            output: message.usage.as_ref().map_or(0, |usage| usage.output),
+            output: u32::try_from(message.usage.as_ref().map_or(0, |usage| usage.output)).unwrap_or(u32::MAX),
             reply: message.role == Role::Assistant,
         }
     }
@@ -315,7 +315,7 @@ fn mark_copied(files: &mut [FileReport], trails: Vec<Vec<Trail>>) {
             report.copied.tool_calls += repeated().map(|step| u64::from(step.calls)).sum::<u64>();
             report.copied.compactions += seen.compactions(&trail, stretch);
             report.copied_tokens += repeated().map(|step| u64::from(step.tokens)).sum::<u64>();
-            report.copied_output += repeated().map(|step| step.output).sum::<u64>();
+            report.copied_output += repeated().map(|step| u64::from(step.output)).sum::<u64>();
         }
         seen.add(report.id.clone(), trail);
     }

@@ -2,14 +2,17 @@
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::discover::{self, Log, Source, unpacked_name};
-use crate::ingest::{Ingested, ingest_stream};
+use crate::ingest::{Ingested, ingest_in_batches, ingest_stream};
 use crate::transcript::Transcript;
 use std::cell::RefCell;
 use std::io::{self, Read};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::rc::Rc;
 
-/// Files of more bytes than this are read as a stream.
+/// Files of more bytes than this are read as a stream, so that they are not held beside what is made of them.
+const SMALL: u64 = 16 << 20;
+
+/// Of files of more bytes than this sessions are given out while they are read.
 const LARGE: u64 = 64 << 20;
 
 /// Bytes of an archive are so many bytes of log, at a guess.
@@ -44,7 +47,8 @@ impl From<discover::Unread> for Unread {
 
 /// Reads a log; its sessions go to `work`, some at a time.
 pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> Result<LogRead, Unread> {
-    if source.tree.is_some() || expected(source) <= LARGE || discover::is_database(source) {
+    let size = expected(source);
+    if source.tree.is_some() || size <= SMALL || discover::is_database(source) {
         let Log { mut ingested, raw, hash, bytes } = discover::read_log(source)?;
         drop(raw);
         work(&std::mem::take(&mut ingested.sessions));
@@ -70,7 +74,13 @@ pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> 
         }
     };
     let label = unpacked_name(&source.label);
-    let read = catch_unwind(AssertUnwindSafe(|| ingest_stream(&mut open, label, &mut each)));
+    let read = catch_unwind(AssertUnwindSafe(|| {
+        if size <= LARGE {
+            ingest_in_batches(&mut open, label, &mut each, u64::MAX)
+        } else {
+            ingest_stream(&mut open, label, &mut each)
+        }
+    }));
     let mut ingested = read
         .map_err(|_| discover::Unread::Failed)?
         .map_err(|error| discover::Unread::Unreadable(error.to_string()))?;

@@ -1,6 +1,7 @@
 use super::*;
 use crate::summarize::{SessionView, extractive::Extractive};
 use crate::transcript::{Message, Origin, Part, Text, Transcript};
+use smallvec::smallvec;
 use thin_vec::ThinVec;
 
 /// A session of one-line messages, one character of `roles` each.
@@ -15,7 +16,7 @@ fn session(roles: &str) -> Transcript {
                 'T' => Role::Tool,
                 _ => Role::Assistant,
             },
-            parts: vec![Part::Text(Text {
+            parts: smallvec![Part::Text(Text {
                 text: format!("Fix the parser of module {index}"),
                 injected: false,
             })],

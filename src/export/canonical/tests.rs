@@ -4,6 +4,7 @@ use crate::ingest::{Format, ingest};
 use crate::testing::{corpus_files, transcript};
 use crate::transcript::{Origin, Outcome, Recorded, RecordedLists, ToolCall, Usage};
 use proptest::prelude::*;
+use smallvec::smallvec;
 use thin_vec::ThinVec;
 
 /// Writes sessions and reads them back: all of them, the same, and in the same bytes when written again.
@@ -51,7 +52,7 @@ fn full() -> Transcript {
     message.parts.extend([
         Part::Thinking("hm".to_owned()),
         Part::Image { bytes: 7 },
-        Part::Opaque { kind: "reasoning".to_owned(), bytes: 9 },
+        Part::Opaque { kind: "reasoning".into(), bytes: 9 },
     ]);
     message.lines = (0..message.parts.len() as u32).collect();
     message.cwd = Some("/w".into());
@@ -113,7 +114,7 @@ fn part(text: &str, kind: u8) -> Part {
     match kind {
         0 => Part::Text(Text { text: format!("{text}."), injected: true }),
         1 => Part::Thinking(format!("{text}.")),
-        2 => Part::Call(ToolCall { id: text.to_owned(), name: text.to_owned(), arguments: text.to_owned() }),
+        2 => Part::call(ToolCall { id: text.to_owned(), name: text.into(), arguments: text.to_owned() }),
         _ => Part::Text(Text { text: format!("{text}."), injected: false }),
     }
 }
@@ -139,7 +140,7 @@ proptest! {
             let role = if matches!(part, Part::Text(_)) { Role::User } else { Role::Assistant };
             session.messages.push(Message {
                 role,
-                parts: vec![part],
+                parts: smallvec![part],
                 line: *line,
                 lines: ThinVec::new(), time: None,
                 cwd: Some(text.as_str().into()),

@@ -1,6 +1,6 @@
 //! The edits in a reply: text of the model that the program carries out.
 
-use crate::ingest::value::{Value, json};
+use crate::ingest::value::{Value, json, shared};
 
 use super::Block;
 use crate::ingest::build::{self, message};
@@ -61,7 +61,7 @@ pub(super) fn of_reply(block: &Block<'_>, printed: Option<&mut Block<'_>>) -> (M
                 (None, false) => return None,
             };
             let call_id = edit.call.id.clone();
-            Some(Part::Result(ToolResult { call_id, text, outcome, exit_code: None, images: 0 }))
+            Some(Part::result(ToolResult { call_id, text, outcome, exit_code: None, images: 0 }))
         })
         .collect();
     let results = (!results.is_empty()).then(|| message(Role::Tool, results, line_of_results));
@@ -115,8 +115,8 @@ impl Reply {
 
     fn edit(&mut self, tool: &str, path: &str, arguments: &Value, line: u32) {
         let id = format!("L{line}.{}", self.edits.len());
-        let call = ToolCall { id, name: tool.to_owned(), arguments: arguments.to_string() };
-        self.made.push(Part::Call(call.clone()), line);
+        let call = ToolCall { id, name: shared(tool), arguments: arguments.to_string() };
+        self.made.push(Part::call(call.clone()), line);
         self.edits.push(Edit { path: path.to_owned(), call });
     }
 }

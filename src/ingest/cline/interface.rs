@@ -1,8 +1,8 @@
 //! The messages of Cline's interface, read as a conversation: what was shown to the user. Of calls it has the tool and its
 //! arguments, of results only what commands printed.
 
-use crate::ingest::value::Value;
 use crate::ingest::value::json;
+use crate::ingest::value::{Value, shared};
 
 use crate::diagnostic::Severity;
 use crate::ingest::build;
@@ -91,7 +91,12 @@ impl Reader {
                 let command = said.strip_suffix(CONSENT).unwrap_or(&said);
                 let arguments = json!({ "command": command }).to_string();
                 let (id, name) = (String::new(), "execute_command".to_owned());
-                self.push(Role::Assistant, Part::Call(ToolCall { id, name, arguments }), line, time);
+                self.push(
+                    Role::Assistant,
+                    Part::call(ToolCall { id, name: shared(&name), arguments }),
+                    line,
+                    time,
+                );
             }
             "command_output" => self.output(said, line, time),
             "use_mcp_server" => {
@@ -100,7 +105,7 @@ impl Reader {
                 let arguments = text(&told, "arguments").map_or(said, str::to_owned);
                 self.push(
                     Role::Assistant,
-                    Part::Call(ToolCall { id: String::new(), name, arguments }),
+                    Part::call(ToolCall { id: String::new(), name: shared(&name), arguments }),
                     line,
                     time,
                 );
@@ -149,8 +154,8 @@ impl Reader {
             return;
         };
         let name = TOOLS.iter().find(|(shown, _)| *shown == tool).map_or(tool, |(_, name)| *name).to_owned();
-        let call = ToolCall { id: String::new(), name, arguments: said.to_owned() };
-        self.push(Role::Assistant, Part::Call(call), line, time);
+        let call = ToolCall { id: String::new(), name: shared(&name), arguments: said.to_owned() };
+        self.push(Role::Assistant, Part::call(call), line, time);
     }
 
     /// What a command printed; more of it comes in further messages.
@@ -164,7 +169,7 @@ impl Reader {
         }
         let (outcome, exit_code) = outcome::judge(&said, Outcome::Unknown);
         let result = ToolResult { call_id: String::new(), text: said, outcome, exit_code, images: 0 };
-        self.push(Role::Tool, Part::Result(result), line, time);
+        self.push(Role::Tool, Part::result(result), line, time);
     }
 
     /// A summary that Roo went on with.

@@ -1,7 +1,7 @@
 //! What Cline and Roo write as text: calls as markup in replies, results behind the name of their tool, and what the harness says
 //! in the user's place.
 
-use crate::ingest::value::{Map, Value};
+use crate::ingest::value::{Map, Value, shared};
 
 use crate::ingest::build;
 use crate::ingest::injected;
@@ -90,7 +90,7 @@ pub(super) fn push_reply(text: &str, parts: &mut Vec<Part>) {
     while let Some(found) = next_call(rest) {
         said(rest.get(..found.start).unwrap_or_default(), parts);
         let arguments = Value::Object(found.arguments).to_string();
-        parts.push(Part::Call(ToolCall { id: String::new(), name: found.name.to_owned(), arguments }));
+        parts.push(Part::call(ToolCall { id: String::new(), name: shared(found.name), arguments }));
         rest = rest.get(found.end..).unwrap_or_default();
     }
     if rest.len() == text.len() {

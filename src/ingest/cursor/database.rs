@@ -3,7 +3,7 @@
 //!
 //! Of compactions the conversation keeps the latest, with the last bubble that it covers and the first one that is still sent.
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Value, shared};
 use rusqlite::{Connection, params};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -179,12 +179,12 @@ fn call(mut told: Value, line: u32, out: &mut Sink) -> (Option<Part>, Option<Par
         .as_str()
         .is_none_or(|text| serde_json::from_str::<Value>(text).is_ok_and(|it| it.is_object()));
     let arguments = if written.is_null() || !whole { take(&mut told, "params") } else { written };
-    let call = ToolCall { id: id.clone(), name, arguments: argument_text(arguments) };
+    let call = ToolCall { id: id.clone(), name: shared(&name), arguments: argument_text(arguments) };
     let status = text(&told, "status").unwrap_or_default();
     let rejected = text(&told, "userDecision") == Some("rejected");
     let answer = ["error", "result"].iter().find_map(|key| told.get(key).filter(|value| !value.is_null()));
     if answer.is_none() && !rejected && !matches!(status, "error" | "cancelled") {
-        return (Some(Part::Call(call)), None);
+        return (Some(Part::call(call)), None);
     }
     let (text, images) = result_text(answer.cloned().unwrap_or_default());
     let (outcome, exit_code) = if rejected || matches!(status, "error" | "cancelled") {
@@ -201,7 +201,7 @@ fn call(mut told: Value, line: u32, out: &mut Sink) -> (Option<Part>, Option<Par
         );
     }
     let result = ToolResult { call_id: id, text, outcome, exit_code, images };
-    (Some(Part::Call(call)), Some(Part::Result(result)))
+    (Some(Part::call(call)), Some(Part::result(result)))
 }
 
 /// The text of a result, which may be JSON written out with the text in a field.

@@ -12,7 +12,7 @@
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::{Map, Value};
+use crate::ingest::value::{Map, Value, shared};
 use rustc_hash::FxHashMap;
 
 use super::build;
@@ -345,7 +345,7 @@ fn push_file(part: &Value, found: &mut Vec<Part>) {
     found.push(if mime.starts_with("image/") {
         Part::Image { bytes }
     } else {
-        Part::Opaque { kind: "file".to_owned(), bytes }
+        Part::Opaque { kind: "file".into(), bytes }
     });
 }
 
@@ -367,7 +367,7 @@ impl Step {
         if !clear.trim().is_empty() {
             self.parts.push(Part::Thinking(clear));
         } else if hidden > 2 {
-            self.parts.push(Part::Opaque { kind: "reasoning".to_owned(), bytes: hidden });
+            self.parts.push(Part::Opaque { kind: "reasoning".into(), bytes: hidden });
         }
     }
 
@@ -380,7 +380,7 @@ impl Step {
         let unparsed = input.as_object().is_none_or(Map::is_empty);
         let raw = text(&state, "raw").filter(|raw| unparsed && !raw.is_empty()).map(str::to_owned);
         let arguments = raw.unwrap_or_else(|| argument_text(input));
-        self.parts.push(Part::Call(ToolCall { id: id.clone(), name, arguments }));
+        self.parts.push(Part::call(ToolCall { id: id.clone(), name: shared(&name), arguments }));
         let exit = || {
             let code = state.get("metadata")?.get("exit")?.as_i64()?;
             i32::try_from(code).ok()
@@ -397,7 +397,7 @@ impl Step {
         let images = items(&state, "attachments").iter().filter(image).count() as u32;
         self.done = state.get("time").and_then(|time| json::time_at(time, "end")).or(self.done);
         let text = argument_text(take(&mut state, field));
-        self.results.push(Part::Result(ToolResult { call_id: id, text, outcome, exit_code, images }));
+        self.results.push(Part::result(ToolResult { call_id: id, text, outcome, exit_code, images }));
     }
 }
 

@@ -754,3 +754,112 @@ fn what_another_session_has_is_not_known_of_this_one() {
         check_form(log.as_bytes(), batch);
     }
 }
+
+/// A history of Cline; `summary` is the record in which Roo sums up what the records before it said, tagged or not.
+fn cline(turns: usize, summary: Option<(usize, bool)>) -> Vec<Value> {
+    let mut records = Vec::new();
+    for at in 0..turns {
+        let (role, said) = if at % 2 == 0 {
+            (
+                "user",
+                format!(
+                    "{at}\n<environment_details>\n# Current Workspace Directory (/w{}) Files\n</environment_details>",
+                    at / 10
+                ),
+            )
+        } else {
+            ("assistant", format!("reply {at}"))
+        };
+        let mut record = json!({"role": role, "content": [{"type": "text", "text": said}], "ts": 1_700_000_000_000_u64 + at as u64});
+        if role == "assistant" {
+            record["modelInfo"] = json!({"modelId": "m"});
+        }
+        if let Some((_, true)) = summary.filter(|(before, _)| at < *before) {
+            record["condenseParent"] = json!("c");
+        }
+        records.push(record);
+    }
+    if let Some((before, _)) = summary {
+        let record = json!({"role": "user", "content": "so far", "isSummary": true, "condenseId": "c"});
+        records.insert(before, record);
+    }
+    records
+}
+
+#[test]
+fn one_session_is_read_from_batch_to_batch() {
+    let text = |said: String| json!([{"type": "text", "text": said}]);
+    let cursor = (0..60).map(|at| {
+        let content = match at % 3 {
+            0 => text(format!("<user_query>{at}</user_query>")),
+            1 => json!([{"type": "tool_use", "name": "Read", "input": {"path": at}}]),
+            _ => json!([{"type": "tool_result", "tool_use_id": format!("t{at}"), "content": "x"}]),
+        };
+        let role = if at % 3 == 1 { "assistant" } else { "user" };
+        let time = format!("2026-01-02T03:04:{:02}Z", at % 60);
+        json!({"role": role, "message": {"content": content}, "timestamp": time})
+    });
+    // A result without a call becomes text at the time of its record, and a reply may lie in two batches.
+    let stray = json!({"role": "user", "message": {"content": [
+        {"type": "tool_result", "tool_use_id": "none", "content": "stray"}, {"type": "text", "text": "y"}]},
+        "timestamp": "2026-01-02T03:05:00Z"});
+    let cursor: Vec<Value> = cursor.chain([stray]).collect();
+    let sven = (0..60).map(|at| match at % 4 {
+        0 => json!({"type": "message", "data": {"role": "user", "content": format!("do {at}")}}),
+        1 => json!({"type": "thinking", "data": {"content": "hm"}}),
+        2 => json!({"type": "message", "data": {"role": "assistant", "content": "done"}}),
+        _ if at == 31 => {
+            json!({"type": "context_compacted", "data": {"tokens_before": 9, "tokens_after": 3}})
+        }
+        _ => json!({"type": "message", "data": {"role": "assistant", "content": "and said"}}),
+    });
+    let sven: Vec<Value> = sven.collect();
+    let logs = [
+        (cursor, 62),
+        (sven, 31),
+        (cline(40, None), 40),
+        (cline(40, Some((30, true))), 40),
+        (cline(40, Some((30, false))), 40),
+        (cline(40, Some((0, false))), 41),
+    ];
+    for (at, (log, messages)) in logs.into_iter().enumerate() {
+        for batch in [1, 300, 2000, 1 << 20] {
+            let sessions = check(lines(log.clone()).as_bytes(), batch);
+            assert_eq!(sessions.len(), 1, "log {at}");
+            assert_eq!(sessions[0].messages.len(), messages, "log {at}");
+        }
+    }
+}
+
+#[test]
+fn one_object_is_read_as_it_is_at_once() {
+    let mut one = conversation("c", 30);
+    one["tools"] = json!([{"name": "read"}]);
+    let pretty = serde_json::to_string_pretty(&one).unwrap();
+    let twice = pretty.replacen("\"content\"", "\"content\": \"first\", \"content\"", 1);
+    let long = r#"{"messages": [{"role": "user", "content": "x", "n": 123456789012345678901234567890}]}"#;
+    let deep = format!(
+        r#"{{"messages": [{{"role": "user", "content": "x", "n": {}1{}}}]}}"#,
+        "[".repeat(200),
+        "]".repeat(200)
+    );
+    let logs = [
+        pretty.clone(),
+        one.to_string(),
+        format!(" \n{pretty}\n\n"),
+        format!("\u{feff}{pretty}"),
+        format!("{pretty}\n{pretty}"),
+        pretty.get(..pretty.len() / 2).unwrap_or_default().to_owned(),
+        pretty.replace("c: 3", "c: \\ud800"),
+        twice,
+        long.to_owned(),
+        deep,
+        "{\n\"odd\": 1\n}".to_owned(),
+        "{\n".to_owned(),
+    ];
+    for log in logs {
+        for batch in [10, 1000, u64::MAX] {
+            check_form(log.as_bytes(), batch);
+        }
+    }
+}

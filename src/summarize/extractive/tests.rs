@@ -23,7 +23,7 @@ impl Session {
         let at = self.messages.len() as u32;
         self.messages.push(Message {
             role,
-            parts,
+            parts: parts.into(),
             line: at + 1,
             cwd: None,
             usage: None,
@@ -52,12 +52,12 @@ impl Session {
         let id = format!("c{}", self.links.len());
         let call = self.push(
             Role::Assistant,
-            vec![Part::Call(ToolCall { id: id.clone(), name: name.to_owned(), arguments })],
+            vec![Part::call(ToolCall { id: id.clone(), name: name.into(), arguments })],
         );
         let outcome = if exit == 0 { Outcome::Ok } else { Outcome::Failed };
         let result =
             ToolResult { call_id: id, text: output.to_owned(), outcome, exit_code: Some(exit), images: 0 };
-        let result = self.push(Role::Tool, vec![Part::Result(result)]);
+        let result = self.push(Role::Tool, vec![Part::result(result)]);
         let at = |message| PartRef { message: MessageIdx(message), part: 0 };
         self.links.push(Link { call: at(call), result: Some(at(result)) });
         self.kinds.push(kind);
