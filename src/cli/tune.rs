@@ -2,7 +2,7 @@
 
 use super::args::TuneArgs;
 use super::exit::{Exit, Failure};
-use super::replay::profile;
+use super::replay::{is_file, profile};
 use super::ui::Ui;
 use super::work::{ended, problems, with_progress};
 use crate::ingest::READS;
@@ -81,12 +81,25 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
     }
     grid.set(&args.set)?;
     grid.limited(args.most())?;
+    let by_hand = args.set.iter().filter_map(|it| it.split_once('=')).any(|(key, _)| key.trim() == PROFILE);
+    let origin = args.grid.as_deref().filter(|_| !by_hand);
     let named: Vec<String> = match grid.values(PROFILE) {
-        Some(values) => values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect(),
+        Some(values) => {
+            values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect()
+        }
         None => vec![args.profile.clone()],
     };
     let bases = named.iter().map(|name| base(name)).collect::<Result<Vec<_>, _>>()?;
     Ok(Space::new(&grid, bases, usize::from(args.cycles))?)
+}
+
+/// The profile that a grid file names: a path begins where the file lies.
+fn beside(grid: Option<&Path>, name: &str) -> String {
+    let Some(directory) = grid.and_then(Path::parent).filter(|_| Profile::named(name).is_none()) else {
+        return name.to_owned();
+    };
+    let path = directory.join(name);
+    if is_file(&path) { path.to_string_lossy().into_owned() } else { name.to_owned() }
 }
 
 /// A profile as a table, after it was checked.

@@ -62,6 +62,7 @@ pub fn json(found: Found<'_>) -> io::Result<String> {
         "search": settings.search.name(),
         "steps": steps,
         "in_grid": space.in_grid,
+        "repeated": space.repeated,
         "sessions": sides,
         "keys": space.keys,
         "frontier": tuning.frontier,
@@ -120,6 +121,13 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
         .max_tokens
         .map_or_else(String::new, |most| format!(", at most {} prompt tokens per request", thousands(most)));
     page.prose(&format!("Best: most {objective}{most}, no hard rule broken; {}", found.windows()));
+    if space.repeated > 0 {
+        page.item(&format!(
+            "{} of {} in the grid are others in other words: each is run and told once",
+            thousands(space.repeated as u64),
+            thousands(space.in_grid as u64)
+        ));
+    }
     for step in &tuning.steps {
         page.item(&format!(
             "{} on {}: {} kept",
@@ -133,8 +141,11 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     page.gap();
     page.prose(&format!(
         "* on the frontier: none has as much {objective} for as few tokens. {objective} and tokens (prompt tokens per request) \
-         are those of the present setting and the mean difference over the sessions that both have."
+         are those of the present setting and the mean difference over the dev sessions that both have, which are n."
     ));
+    if tuning.candidates.iter().any(|one| one.bar == Some(Bar::Dropped)) {
+        page.prose("What the search dropped was seen on fewer sessions than the others: it has no rank, and its figures are not theirs.");
+    }
     page.gap();
     for (number, sentence) in verdict(found).iter().enumerate() {
         if number == 0 {
@@ -153,7 +164,7 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     ] {
         let n = barred(bar) as u64;
         if n > 0 {
-            page.styled(WARN, &format!("{} {text}", count(n, "combination")));
+            page.styled(WARN, &format!("{} {text}", count(n, "setting")));
         }
     }
     if tuning.manifest.sessions_failed > 0 {
@@ -200,13 +211,13 @@ fn body(page: &mut Page, found: Found<'_>) {
         [
             text(&["", "", ""]),
             head(before),
-            text(&[above, "held", "struct.", "lexical", "context", "tokens", "context", ""]),
+            text(&[above, "dev", "held", "struct.", "lexical", "context", "tokens", "context", ""]),
         ]
         .concat(),
         [
             text(&["", "", "#"]),
             head(last),
-            text(&[below, "out", "facts", "facts", "facts", "/request", "smaller", ""]),
+            text(&[below, "n", "out", "facts", "facts", "facts", "/request", "smaller", ""]),
         ]
         .concat(),
     ];
@@ -217,12 +228,14 @@ fn body(page: &mut Page, found: Found<'_>) {
             if value.is_empty() { "-".to_owned() } else { value }
         };
         let pooled: &Pooled = &candidate.dev;
-        let mark = match (*number == tuning.recommended, *number == 0) {
-            (true, true) => "present, recommended",
-            (true, false) => "recommended",
-            (false, true) => "present",
-            (false, false) => candidate.bar.map_or("", Bar::name),
-        };
+        // What is kept for want of anything that may win is not recommended for its own sake.
+        let recommended = *number == tuning.recommended && candidate.bar.is_none();
+        let marks = [
+            (*number == 0).then_some("present"),
+            recommended.then_some("recommended"),
+            candidate.bar.map(Bar::name),
+        ];
+        let mark = marks.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let rank = candidate.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
         let share = |metric: Metric| percent(pooled.metric(metric).mean);
         lines.push(
@@ -231,6 +244,7 @@ fn body(page: &mut Page, found: Found<'_>) {
                 told.iter().map(value).collect(),
                 vec![
                     percent(candidate.score.value),
+                    thousands(candidate.score.n as u64),
                     percent(candidate.score_held_out.value),
                     share(Metric::Structural),
                     share(Metric::Lexical),
@@ -240,7 +254,7 @@ fn body(page: &mut Page, found: Found<'_>) {
                         .tokens
                         .map_or_else(|| "n/a".to_owned(), |it| thousands(it.round() as u64)),
                     percent(pooled.reduction),
-                    mark.to_owned(),
+                    mark,
                 ],
             ]
             .concat(),
@@ -271,7 +285,7 @@ fn body(page: &mut Page, found: Found<'_>) {
 /// Lines of a table of no more columns than there are, as far as leaving out what stands behind the objective (whose place is
 /// given) goes: how much smaller contexts get, then kinds of facts from the right.
 fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Vec<String> {
-    let mut optional = [objective + 6, objective + 4, objective + 3, objective + 2].into_iter();
+    let mut optional = [objective + 7, objective + 5, objective + 4, objective + 3].into_iter();
     loop {
         let last = lines.first().map_or(0, Vec::len).saturating_sub(1);
         let shown = aligned(&lines, &(1..last).collect::<Vec<_>>());
@@ -289,8 +303,10 @@ fn verdict(found: Found<'_>) -> Vec<String> {
     let objective = settings.objective.name();
     let [dev, held_out] = tuning.sides;
     let Some(at) = tuning.chosen else {
-        let why = "no combination may win (hard rules broken, too few sessions, or too many tokens)";
-        let mut told = vec![format!("Keep the present setting: {why}.")];
+        let present = tuning.candidates.first().and_then(|one| one.bar).map_or("", Bar::name);
+        let mut told = vec![format!(
+            "Keep the present setting for want of a better one: none may win, the present one ({present}) included."
+        )];
         if tuning.candidates.iter().all(|one| one.bar == Some(Bar::Breaks)) {
             told.push(
                 "Where every setting breaks hard rules, the window is too small for what some session has to keep: try larger \
@@ -316,10 +332,12 @@ fn verdict(found: Found<'_>) -> Vec<String> {
         format!("{objective} of number {at} less that of the present setting: {difference} over {n}{p}.");
     let mut told = match tuning.verdict {
         Verdict::PresentIsBest => {
-            vec![format!(
-                "Keep the present setting: none of {} was better on the dev sessions.",
-                space.in_grid
-            )]
+            let others = match space.combinations.len().saturating_sub(1) {
+                0 => "the grid holds no other".to_owned(),
+                1 => "the other one was not better on the dev sessions".to_owned(),
+                n => format!("none of the {} others was better on the dev sessions", thousands(n as u64)),
+            };
+            vec![format!("Keep the present setting: {others}.")]
         }
         Verdict::Better => vec![format!("Use number {at}: it is better than the present setting."), measured],
         Verdict::NoDifference => {

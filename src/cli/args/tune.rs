@@ -4,7 +4,7 @@ use super::{CYCLES, ListArgs, Output, Schedule, tokenizer, tokens, unknown};
 use crate::aggregate::Metric;
 use crate::tokens::Tokenizer;
 use crate::tune::search::Search;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const ABOUT: &str = "\
@@ -24,7 +24,7 @@ chosen on most sessions and recommended only where the held-out ones tell it apa
 
 /// Arguments of `tune`.
 #[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, group = ArgGroup::new("settings").args(["grid", "set"]).required(true).multiple(true))]
 pub struct TuneArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
     #[arg(required_unless_present = "files_from", value_name = "LOG")]
@@ -34,11 +34,11 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub list: ListArgs,
 
-    /// What to try: a TOML file of keys of a profile with lists of values
-    #[arg(short, long, value_name = "FILE", required_unless_present = "set")]
+    /// What to try: a TOML file of keys of a profile with lists of values. Profile files that it names lie beside it
+    #[arg(short, long, value_name = "FILE")]
     pub grid: Option<PathBuf>,
 
-    /// The same for one key, in place of what the file has for it; may be given again
+    /// The same for one key, without a file or in place of what the file has for it; may be given again
     #[arg(long, value_name = "KEY=V1,V2")]
     pub set: Vec<String>,
 
