@@ -55,8 +55,8 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         windows,
         schedule: args.schedule.into(),
         mode: args.mode.into(),
-        tokenizer: args.tokenizer,
-        jobs: args.jobs.map_or(0, usize::from),
+        tokenizer: args.work.tokenizer,
+        jobs: args.work.threads(),
         log_facts: args.log_facts,
         events: args.events,
     })

@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::report::tune as report;
 use crate::report::{Format, Look};
 use crate::results::RunOutput;
-use crate::results::files::{prepare_tuning, write_tuning};
+use crate::results::files::{TUNING_RECORD, prepare_tuning, write_tuning};
 use crate::summarize::extractive::Extractive;
 use crate::tune::grid::{Grid, GridError, PROFILE};
 use crate::tune::record::Found;
@@ -34,8 +34,8 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         held_out: args.held_out,
         search: args.search.into(),
         schedule: args.schedule.into(),
-        tokenizer: args.tokenizer,
-        jobs: args.jobs.map_or(0, usize::from),
+        tokenizer: args.work.tokenizer,
+        jobs: args.work.threads(),
     };
     if let (Search::Halving, Some(_)) = (settings.search, settings.max_tokens) {
         let cause =
@@ -53,7 +53,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     let tuning =
         with_progress(&found, ui, |progress| tune(&found, &space, &settings, &Extractive, progress))?;
-    problems(&tuning.manifest, ui);
+    problems(&tuning.manifest, TUNING_RECORD, ui);
     measured(&tuning, &settings)?;
     let found = Found { space: &space, settings: &settings, tuning: &tuning };
     let written = |error: std::io::Error| Failure::new(format!("cannot write the report: {error}"), "");

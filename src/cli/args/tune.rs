@@ -1,8 +1,7 @@
 //! Arguments of `tune`.
 
-use super::{CYCLES, ListArgs, Output, Schedule, tokenizer, tokens, unknown};
+use super::{CYCLES, ListArgs, Output, Schedule, WorkArgs, tokens, unknown};
 use crate::aggregate::Metric;
-use crate::tokens::Tokenizer;
 use crate::tune::search::Search;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
@@ -76,13 +75,9 @@ pub struct TuneArgs {
     #[arg(long, value_enum, default_value_t = Schedule::Locked)]
     pub schedule: Schedule,
 
-    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
-    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
-    pub tokenizer: Tokenizer,
-
-    /// Threads; default: all cores
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    /// How the work is done
+    #[command(flatten)]
+    pub work: WorkArgs,
 
     /// Write tuning.csv (two rows per combination: dev and held-out), tuning.json and recommended.toml to this directory
     #[arg(short, long, value_name = "DIR")]

@@ -1,7 +1,8 @@
 //! Arguments of the verbs that read results.
 
-use super::{ArgAction, Args, PathBuf, ValueEnum};
+use clap::{ArgAction, Args, ValueEnum};
 use crate::report::Format;
+use std::path::PathBuf;
 
 pub(super) const COMPARE_ABOUT: &str = "\
 Compare two runs: what changed, by how much, in which sessions, and what is newly lost

@@ -321,20 +321,8 @@ fn run_all(sandbox: &Sandbox) -> RunOutput {
         sandbox.file(&format!("logs/{seed:02}.jsonl"), &session(2_000 + seed).log.text);
     }
     let found = discover(&[sandbox.path("logs"), PathBuf::from(fixture(""))]);
-    let settings = RunSettings {
-        job: Job::Replay,
-        profiles: vec![Profile::standard()],
-        strategies: Strategy::ALL.to_vec(),
-        windows: Windows::Cycles(2),
-        summary_tokens: None,
-        asked: Asked::default(),
-        schedule: ScheduleMode::Locked,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 2,
-        log_facts: true,
-        events: false,
-    };
+    let settings =
+        RunSettings { jobs: 2, log_facts: true, ..RunSettings::replay(&Strategy::ALL, Windows::Cycles(2)) };
     run(&found, &settings, &Extractive, &|_, _| {}).expect("two threads")
 }
 
