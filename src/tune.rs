@@ -405,4 +405,4 @@ fn finished(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

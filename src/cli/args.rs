@@ -24,7 +24,7 @@ mod writing;
 
 pub use audit::AuditArgs;
 pub use inspect::{InspectArgs, InspectOutput};
-pub use overflow::OverflowArgs;
+pub use overflow::{OverflowArgs, TextOutput};
 pub use profiles::{ProfilesArgs, ProfilesVerb};
 pub use replay::ReplayArgs;
 pub use report::ReportArgs;

@@ -16,8 +16,9 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     let found = args.list.find(&args.paths, ui);
     let jobs = args.work.threads();
-    let inspected =
-        with_progress(&found, ui, |progress| run::inspect::inspect(&found, args.work.tokenizer, jobs, progress))?;
+    let inspected = with_progress(&found, ui, |progress| {
+        run::inspect::inspect(&found, args.work.tokenizer, jobs, progress)
+    })?;
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
     let page = inspect::render(args.format.into(), &inspected, look)
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;

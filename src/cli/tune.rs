@@ -84,9 +84,7 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
     let by_hand = args.set.iter().filter_map(|it| it.split_once('=')).any(|(key, _)| key.trim() == PROFILE);
     let origin = args.grid.as_deref().filter(|_| !by_hand);
     let named: Vec<String> = match grid.values(PROFILE) {
-        Some(values) => {
-            values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect()
-        }
+        Some(values) => values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect(),
         None => vec![args.profile.clone()],
     };
     let bases = named.iter().map(|name| base(name)).collect::<Result<Vec<_>, _>>()?;

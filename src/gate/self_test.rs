@@ -125,7 +125,11 @@ impl Case<'_> {
             None => format!("{}: a thousandfold in {}", rule.metric, name(contender)),
         };
         let kept = |at: usize| {
-            self.run.of(contender).filter_map(|score| score.shares.get(at)).map(|share| share.kept).sum::<u64>()
+            self.run
+                .of(contender)
+                .filter_map(|score| score.shares.get(at))
+                .map(|share| share.kept)
+                .sum::<u64>()
         };
         let nothing = share.is_some_and(|at| kept(at) == 0);
         let trial = self.red(&damage, contender, &rule.metric, |side| {
@@ -134,8 +138,10 @@ impl Case<'_> {
                     share.kept = 0;
                 }
                 if let Some(amount) = amount.and_then(|at| score.amounts.get_mut(at)) {
-                    *amount =
-                        (*amount).saturating_add(rule.max.unwrap_or(0)).saturating_add(1).saturating_mul(1_000);
+                    *amount = (*amount)
+                        .saturating_add(rule.max.unwrap_or(0))
+                        .saturating_add(1)
+                        .saturating_mul(1_000);
                 }
             }
         });

@@ -249,9 +249,10 @@ pub fn markdown(outcome: &Outcome) -> String {
     if outcome.identical {
         text.push_str("Every count is that of the baseline.\n\n");
     }
-    let checks = outcome.checks.iter().map(|check| {
-        [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text]
-    });
+    let checks = outcome
+        .checks
+        .iter()
+        .map(|check| [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text]);
     table(&mut text, ["verdict", "contender", "metric", "asked", "answer"], checks);
     let worse: Vec<[&str; 5]> = outcome
         .checks

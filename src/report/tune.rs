@@ -6,12 +6,15 @@ use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, aligned, paint, percent};
 use super::text::{count, sanitize, thousands};
 use super::{Look, json_document};
 use crate::aggregate::Metric;
+use crate::results::Manifest;
 use crate::results::files::{RECOMMENDED_BEGINS, write_table};
-use crate::stats::{MIN_SESSIONS, Paired};
+use crate::stats::{Estimate, MIN_SESSIONS, Paired};
+use crate::tune::SideCount;
 use crate::tune::choose::{Bar, Verdict};
 use crate::tune::measure::Pooled;
 use crate::tune::record::{Found, rows};
-use crate::tune::search::Side;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -26,58 +29,135 @@ pub fn csv(found: Found<'_>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
+/// The document of `tune --format json` and `tuning.json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Document<'a> {
+    /// `tune`.
+    report: &'static str,
+    /// What was run on what.
+    manifest: &'a Manifest,
+    /// What the best has most of.
+    objective: &'static str,
+    /// Most prompt tokens per request of what may win.
+    max_tokens: Option<u64>,
+    /// Share of the sessions that confirm the choice.
+    held_out: f64,
+    /// `grid` or `halving`.
+    search: &'static str,
+    /// Steps of a search before the last one.
+    steps: Vec<StepRow>,
+    /// Combinations of the grid as it is written.
+    in_grid: usize,
+    /// Of those, the ones that are an earlier one in other words.
+    repeated: usize,
+    /// Sessions of each side.
+    sessions: Sides,
+    /// Keys of the grid.
+    keys: &'a [String],
+    /// Numbers of the combinations on the frontier, the cheapest first.
+    frontier: &'a [usize],
+    /// The best on the dev sessions; none where nothing may win.
+    chosen: Option<usize>,
+    /// What the held-out sessions say of it.
+    verdict: &'static str,
+    /// Its difference from the present setting on the held-out sessions.
+    difference: Option<Difference>,
+    /// The combination to use.
+    recommended: usize,
+    /// The replay that shows the present and the recommended setting beside each other.
+    command: String,
+    /// As tuning.csv.
+    #[schemars(schema_with = "super::dictionary::tuning_rows")]
+    combinations: Vec<Map<String, Value>>,
+}
+
+/// A step of a search.
+#[derive(Debug, Serialize, JsonSchema)]
+struct StepRow {
+    /// Dev sessions that were looked at.
+    sessions: usize,
+    /// Combinations that were tried on them.
+    combinations: usize,
+    /// Combinations that went on.
+    kept: usize,
+}
+
+/// The two sides.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Sides {
+    /// By which the choice is made.
+    dev: SideRow,
+    /// On which it is reported.
+    #[serde(rename = "held-out")]
+    held_out: SideRow,
+}
+
+/// Sessions of a side.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SideRow {
+    /// All of them.
+    sessions: usize,
+    /// Those in which the present setting has a value of the objective.
+    measured: usize,
+}
+
+impl From<SideCount> for SideRow {
+    fn from(SideCount { sessions, measured }: SideCount) -> Self {
+        Self { sessions, measured }
+    }
+}
+
+/// A paired difference.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Difference {
+    /// Mean over sessions.
+    mean: Option<f64>,
+    /// Lower end of its 95 % interval; none below 10 sessions.
+    low: Option<f64>,
+    /// Upper end.
+    high: Option<f64>,
+    /// Sessions that both have.
+    n: u64,
+    /// Two-sided p.
+    p: Option<f64>,
+}
+
+impl From<&Paired> for Difference {
+    fn from(Paired { difference, p, .. }: &Paired) -> Self {
+        let Estimate { mean, low, high, n } = *difference;
+        Self { mean, low, high, n, p: *p }
+    }
+}
+
 /// Manifest, search, verdict and rows as one document.
 pub fn json(found: Found<'_>) -> io::Result<String> {
     let (columns, rows) = rows(found);
-    let objects: Vec<Value> = rows
-        .into_iter()
-        .map(|row| Value::Object(columns.iter().cloned().zip(row).collect::<Map<String, Value>>()))
-        .collect();
     let Found { space, settings, tuning } = found;
-    let steps: Vec<Value> = tuning
-        .steps
-        .iter()
-        .map(|step| {
-            json!({
-                "sessions": step.sessions,
-                "combinations": step.tried,
-                "kept": step.kept,
-            })
-        })
-        .collect();
-    let sides: Map<String, Value> = [Side::Dev, Side::HeldOut]
-        .iter()
-        .zip(tuning.sides)
-        .map(|(side, of)| {
-            (side.name().to_owned(), json!({ "sessions": of.sessions, "measured": of.measured }))
-        })
-        .collect();
+    let [dev, held_out] = tuning.sides.map(SideRow::from);
+    let steps = tuning.steps.iter();
     let chosen = tuning.chosen.and_then(|at| tuning.candidates.get(at));
-    json_document(json!({
-        "report": "tune",
-        "manifest": tuning.manifest,
-        "objective": settings.objective.name(),
-        "max_tokens": settings.max_tokens,
-        "held_out": settings.held_out,
-        "search": settings.search.name(),
-        "steps": steps,
-        "in_grid": space.in_grid,
-        "repeated": space.repeated,
-        "sessions": sides,
-        "keys": space.keys,
-        "frontier": tuning.frontier,
-        "chosen": tuning.chosen,
-        "verdict": tuning.verdict.name(),
-        "difference": chosen.map(|one| difference(&one.difference_held_out)),
-        "recommended": tuning.recommended,
-        "command": found.command(),
-        "combinations": objects,
+    json_document(json!(Document {
+        report: "tune",
+        manifest: &tuning.manifest,
+        objective: settings.objective.name(),
+        max_tokens: settings.max_tokens,
+        held_out: settings.held_out,
+        search: settings.search.name(),
+        steps: steps
+            .map(|step| StepRow { sessions: step.sessions, combinations: step.tried, kept: step.kept })
+            .collect(),
+        in_grid: space.in_grid,
+        repeated: space.repeated,
+        sessions: Sides { dev, held_out },
+        keys: &space.keys,
+        frontier: &tuning.frontier,
+        chosen: tuning.chosen,
+        verdict: tuning.verdict.name(),
+        difference: chosen.map(|one| Difference::from(&one.difference_held_out)),
+        recommended: tuning.recommended,
+        command: found.command(),
+        combinations: rows.into_iter().map(|row| columns.iter().cloned().zip(row).collect()).collect(),
     }))
-}
-
-fn difference(paired: &Paired) -> Value {
-    let Paired { difference, p, .. } = paired;
-    json!({ "mean": difference.mean, "low": difference.low, "high": difference.high, "n": difference.n, "p": p })
 }
 
 /// The profile to use as a file, with what is known of it.

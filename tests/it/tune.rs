@@ -167,8 +167,19 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     let profile = sandbox.path("out/recommended.toml").to_string_lossy().into_owned();
     let both = format!("standard,{profile}");
     let all = fixture("");
-    let replay =
-        ["replay", &all, "-q", "--format", "csv", "--profile", &both, "--strategy", strategy, "--out", "replayed"];
+    let replay = [
+        "replay",
+        &all,
+        "-q",
+        "--format",
+        "csv",
+        "--profile",
+        &both,
+        "--strategy",
+        strategy,
+        "--out",
+        "replayed",
+    ];
     let ran = sandbox.run(&[&replay[..], windows].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let replayed = rows(&ran.stdout);
@@ -202,7 +213,8 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
         assert_eq!((mean, own), (&row["survival"], theirs), "{column}");
         measured += usize::from(!mean.is_empty());
     }
-    let told = best.iter().filter(|(name, n)| name.starts_with("survival.") && name.ends_with("_n") && *n != "0");
+    let told =
+        best.iter().filter(|(name, n)| name.starts_with("survival.") && name.ends_with("_n") && *n != "0");
     assert_eq!(measured, told.count(), "every class that the tuning measured");
     assert!(measured > 8, "most classes occur");
     assert!(best["needed_survival"].parse::<f64>().is_ok_and(|share| share > 0.0), "something was measured");
@@ -249,7 +261,8 @@ fn the_grid_of_the_readme_is_one() {
 #[test]
 fn a_grid_names_profiles_that_lie_beside_it() {
     let sandbox = Sandbox::new();
-    let profile = |tokens: u32| format!("extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = {tokens}\n");
+    let profile =
+        |tokens: u32| format!("extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = {tokens}\n");
     sandbox.file("grids/mine.toml", profile(8_000));
     sandbox.file("mine.toml", profile(2_000));
     sandbox.file("grids/grid.toml", "profile = [\"mine.toml\", \"standard\"]\nkeep.context = [0.1]\n");
@@ -275,15 +288,25 @@ fn a_profile_that_is_named_twice_is_tried_and_told_once() {
     let ran = tuned(&sandbox, &["--set", "profile=p2.toml,./p2.toml"]);
     assert_eq!(ran.code, 0, "{ran:?}");
     assert!(ran.stdout.starts_with("0 combinations and the present setting"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("the grid holds no other") && ran.stdout.contains("1 of 2"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("the grid holds no other") && ran.stdout.contains("1 of 2"),
+        "{}",
+        ran.stdout
+    );
     let ran = tuned(&sandbox, &["--set", "profile=standard,p2.toml,./p2.toml", "--format", "json"]);
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!((&document["in_grid"], &document["repeated"]), (&Value::from(3), &Value::from(1)));
     assert_eq!(document["combinations"].as_array().map(Vec::len), Some(4), "two, dev and held-out each");
     // The record counts sessions as that of a replay does.
     let manifest = &document["manifest"];
-    assert_eq!((&manifest["sessions"], &manifest["sessions_exercised"]), (&Value::from(17), &Value::from(15)));
-    assert_eq!((&manifest["sessions_not_exercised"], &manifest["sessions_failed"]), (&Value::from(2), &Value::from(0)));
+    assert_eq!(
+        (&manifest["sessions"], &manifest["sessions_exercised"]),
+        (&Value::from(17), &Value::from(15))
+    );
+    assert_eq!(
+        (&manifest["sessions_not_exercised"], &manifest["sessions_failed"]),
+        (&Value::from(2), &Value::from(0))
+    );
 }
 
 #[test]
@@ -292,15 +315,25 @@ fn the_present_setting_is_told_to_be_barred() {
     let ran = tuned(&sandbox, &[&SETS[..], &["--max-tokens", "1"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let marked = |mark: &str| ran.stdout.lines().filter(|line| line.trim_end().ends_with(mark)).count();
-    assert_eq!((marked("present, too-many-tokens"), marked("too-many-tokens"), marked("recommended")), (1, 4, 0), "{}", ran.stdout);
-    assert!(ran.stdout.contains("none may win, the present one (too-many-tokens) included"), "{}", ran.stdout);
+    assert_eq!(
+        (marked("present, too-many-tokens"), marked("too-many-tokens"), marked("recommended")),
+        (1, 4, 0),
+        "{}",
+        ran.stdout
+    );
+    assert!(
+        ran.stdout.contains("none may win, the present one (too-many-tokens) included"),
+        "{}",
+        ran.stdout
+    );
     assert!(ran.stdout.contains("4 settings took more tokens than allowed"), "{}", ran.stdout);
 }
 
 #[test]
 fn each_row_says_on_how_many_sessions_it_rests() {
     let sandbox = Sandbox::new();
-    let sets = ["--set", "trigger.limit.share=0.65,0.7,0.75,0.8", "--set", "keep.tokens=4k,20k", "--held-out", "0"];
+    let sets =
+        ["--set", "trigger.limit.share=0.65,0.7,0.75,0.8", "--set", "keep.tokens=4k,20k", "--held-out", "0"];
     let ran = tuned(&sandbox, &[&sets[..], &["--search", "halving"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let rows: Vec<Vec<&str>> = ran

@@ -500,7 +500,12 @@ fn facts_that_were_recorded_and_are_gone_are_missed() {
     // A file that is gone may have been too large to keep: the rest is read, and that is said.
     std::fs::remove_file(&path).expect("facts");
     for arguments in both {
-        check(&sandbox.run(arguments), 0, "", "run: facts.csv is missing, though the run was recorded with --log-facts");
+        check(
+            &sandbox.run(arguments),
+            0,
+            "",
+            "run: facts.csv is missing, though the run was recorded with --log-facts",
+        );
     }
     check(&sandbox.run(&["gate", "run", "--baseline", "base", "--accept"]), 0, "accepted", "");
     let head = std::fs::read_to_string(sandbox.path("base/baseline.json")).expect("a baseline");

@@ -40,7 +40,7 @@ pub struct OverflowArgs {
 pub enum TextOutput {
     /// For people
     Table,
-    /// A row per text
+    /// Rows with a header
     Csv,
     /// One document
     Json,

@@ -1,7 +1,7 @@
 //! Arguments of the verbs that read results.
 
-use clap::{ArgAction, Args, ValueEnum};
 use crate::report::Format;
+use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const COMPARE_ABOUT: &str = "\

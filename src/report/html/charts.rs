@@ -23,7 +23,13 @@ const KINDS: [(&str, Metric, &str); 2] = [
 const AGES: [u32; 8] = [1, 2, 3, 4, 5, 10, 20, 50];
 
 /// A section with a part for each panel.
-fn section(id: &str, title: &str, view: &View<'_>, begins: Markup, part: impl Fn(usize, &Panel) -> Markup) -> Markup {
+fn section(
+    id: &str,
+    title: &str,
+    view: &View<'_>,
+    begins: Markup,
+    part: impl Fn(usize, &Panel) -> Markup,
+) -> Markup {
     let heading = format!("{id}-h");
     html! {
         section id=(id) aria-labelledby=(heading) {
@@ -64,10 +70,12 @@ pub(super) fn lasting(view: &View<'_>) -> Markup {
     let begins = html! {
         p { "From the compaction on at which only the summary can still hold a fact: the share that outlasts so many compactions, counted anew when the log says it again. All sessions pooled; bands are 95 % intervals over sessions, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
     };
-    section("lasting", "How long facts last", view, begins, |at, panel| html! {
-        (by_kind(|kind, _, title| curve_chart(view, panel, at, kind, title)))
-        (legend(view.of(panel)))
-        (curve_table(view, panel).folded())
+    section("lasting", "How long facts last", view, begins, |at, panel| {
+        html! {
+            (by_kind(|kind, _, title| curve_chart(view, panel, at, kind, title)))
+            (legend(view.of(panel)))
+            (curve_table(view, panel).folded())
+        }
     })
 }
 
@@ -154,9 +162,11 @@ pub(super) fn tokens(view: &View<'_>) -> Markup {
     let begins = html! {
         p { "What a summary keeps against what it takes: up is better, left is cheaper. The dotted line joins those that no other beats in both. Whiskers are 95 % intervals; hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
     };
-    section("tokens", "Survival and tokens", view, begins, |at, panel| html! {
-        (by_kind(|kind, metric, title| frontier(view, panel, at, kind, metric, title, most)))
-        (token_table(view, panel).folded())
+    section("tokens", "Survival and tokens", view, begins, |at, panel| {
+        html! {
+            (by_kind(|kind, metric, title| frontier(view, panel, at, kind, metric, title, most)))
+            (token_table(view, panel).folded())
+        }
     })
 }
 

@@ -100,7 +100,10 @@ fn heat_goes_in_steps_and_neighbours_are_one() {
     let cells = [Some(0.0), Some(0.1), None, None, Some(1.0)];
     assert_eq!(merged(&cells), [(0, 2, Some(0)), (2, 4, None), (4, 5, Some(5))]);
     let text = strip(&about(), &cells).into_string();
-    assert!(text.matches("<rect").count() == 3 && text.contains(r#"d="M200 0v10M400 0v10M600 0v10M800 0v10""#), "{text}");
+    assert!(
+        text.matches("<rect").count() == 3 && text.contains(r#"d="M200 0v10M400 0v10M600 0v10M800 0v10""#),
+        "{text}"
+    );
     let many = strip(&about(), &[Some(0.0); 1_000]).into_string();
     assert!(many.matches("<rect").count() == 1 && !many.contains("<path"), "{many}");
 }
