@@ -371,12 +371,12 @@ fn method(view: &View<'_>) -> Markup {
     }
 }
 
-/// A command that a narrow page breaks between its words only: inside of one a hyphen would do.
+/// A command that no page breaks behind the hyphens of an option.
 fn shell(command: &str) -> Markup {
     html! {
         pre { code { @for (at, word) in command.split(' ').enumerate() {
             @if at > 0 { " " }
-            span { (word) }
+            @if word.starts_with('-') { span { (word) } } @else { (word) }
         } } }
     }
 }

@@ -6,7 +6,7 @@ use compactor::discover::discover;
 use compactor::ingest::{Ingested, ingest};
 use compactor::profile::Profile;
 use compactor::replay::recorded::recorded;
-use compactor::replay::{Asked, Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
+use compactor::replay::{Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::run::{Job, RunSettings, WindowChoice, Windows, run};
 use compactor::strategy::Strategy;

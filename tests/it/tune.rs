@@ -298,15 +298,14 @@ fn a_profile_that_is_named_twice_is_tried_and_told_once() {
     assert_eq!((&document["in_grid"], &document["repeated"]), (&Value::from(3), &Value::from(1)));
     assert_eq!(document["combinations"].as_array().map(Vec::len), Some(4), "two, dev and held-out each");
     // The record counts sessions as that of a replay does.
-    let manifest = &document["manifest"];
-    assert_eq!(
-        (&manifest["sessions"], &manifest["sessions_exercised"]),
-        (&Value::from(17), &Value::from(15))
-    );
-    assert_eq!(
-        (&manifest["sessions_not_exercised"], &manifest["sessions_failed"]),
-        (&Value::from(2), &Value::from(0))
-    );
+    let all = fixture("");
+    let replay = ["replay", &all, "-q", "--format", "json", "--profile", "standard,p2.toml", "--same-window"];
+    let ran = sandbox.run(&[&replay[..], &["--strategy", "structured"]].concat());
+    let replayed: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    for name in ["sessions", "sessions_exercised", "sessions_not_exercised", "sessions_failed"] {
+        assert_eq!(document["manifest"][name], replayed["manifest"][name], "{name}");
+    }
+    assert!(document["manifest"]["sessions_exercised"].as_u64().is_some_and(|n| n > 10));
 }
 
 #[test]
@@ -321,11 +320,8 @@ fn the_present_setting_is_told_to_be_barred() {
         "{}",
         ran.stdout
     );
-    assert!(
-        ran.stdout.contains("none may win, the present one (too-many-tokens) included"),
-        "{}",
-        ran.stdout
-    );
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("none may win, the present one (too-many-tokens) included"), "{}", ran.stdout);
     assert!(ran.stdout.contains("4 settings took more tokens than allowed"), "{}", ran.stdout);
 }
 
@@ -346,13 +342,12 @@ fn each_row_says_on_how_many_sessions_it_rests() {
         .collect();
     assert_eq!(rows.len(), 8, "{}", ran.stdout);
     // Rank, number, two keys, objective, n.
-    let of = |dropped: bool| -> Vec<&str> {
-        rows.iter().filter(|row| row.contains(&"dropped") == dropped).map(|row| row[5]).collect()
+    let of = |dropped: bool| -> Vec<u64> {
+        let rows = rows.iter().filter(|row| row.contains(&"dropped") == dropped);
+        rows.map(|row| row[5].parse().expect("a number")).collect()
     };
     let (all, few) = (of(false), of(true));
-    assert!(!all.is_empty() && all.iter().all(|n| *n == all[0]), "{}", ran.stdout);
-    let number = |text: &str| text.parse::<u64>().expect("a number");
-    assert!(!few.is_empty() && few.iter().all(|n| number(n) < number(all[0])), "{}", ran.stdout);
+    assert!(few.iter().max() < all.iter().min() && !few.is_empty(), "{}", ran.stdout);
     assert!(rows.iter().all(|row| (row[0] == "-") == row.contains(&"dropped")), "{}", ran.stdout);
     assert!(ran.stdout.contains("it has no rank"), "{}", ran.stdout);
 }
