@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 /// The median of each kind of pass over the rounds.
-pub fn medians<const N: usize>(rounds: &[[Duration; N]]) -> [Duration; N] {
+pub(crate) fn medians<const N: usize>(rounds: &[[Duration; N]]) -> [Duration; N] {
     std::array::from_fn(|kind| {
         let mut times: Vec<Duration> = rounds.iter().filter_map(|round| round.get(kind).copied()).collect();
         times.sort_unstable();

@@ -380,7 +380,7 @@ pub fn self_test(trials: &[Trial], look: Look<'_>) -> String {
         };
         let mark = paint(style, mark, page.color);
         page.item(&format!(
-            "{mark}  {}",
+            "{mark}: {}",
             sanitize(&format!("{}: {}: {}", trial.damage, trial.verdict.name(), trial.text))
         ));
     }

@@ -471,8 +471,8 @@ pub fn strip(about: &About, cells: &[Option<f64>]) -> Markup {
                 rect class=(class) x=(num(x.at(from as f64))) y="0" width=(num(x.at(to as f64) - x.at(from as f64))) height="10" {}
             }
             @if (2..=PARTED).contains(&cells.len()) {
-                @let lines: String = (1..cells.len()).map(|at| format!("M{} 0v10", num(x.at(at as f64)))).collect();
-                path class="cut" d=(lines) {}
+                @let lines: Vec<String> = (1..cells.len()).map(|at| format!("M{} 0v10", num(x.at(at as f64)))).collect();
+                path class="cut" d=(lines.concat()) {}
             }
         }
     }

@@ -130,7 +130,7 @@ fn a_self_test_names_what_it_missed() {
     let text = self_test(&trials(&side, None, &policy), LOOK);
     assert!(text.starts_with("self-test: 1 of 5 damages went unnoticed\n"), "{text}");
     assert!(
-        text.contains("MISSED files_read: everything lost in standard/structured/cycles: not exercised"),
+        text.contains("MISSED: files_read: everything lost in standard/structured/cycles: not exercised"),
         "{text}"
     );
 }

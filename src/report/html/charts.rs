@@ -27,7 +27,7 @@ fn section(
     id: &str,
     title: &str,
     view: &View<'_>,
-    begins: Markup,
+    begins: &Markup,
     part: impl Fn(usize, &Panel) -> Markup,
 ) -> Markup {
     let heading = format!("{id}-h");
@@ -70,7 +70,7 @@ pub(super) fn lasting(view: &View<'_>) -> Markup {
     let begins = html! {
         p { "From the compaction on at which only the summary can still hold a fact: the share that outlasts so many compactions, counted anew when the log says it again. All sessions pooled; bands are 95 % intervals over sessions, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
     };
-    section("lasting", "How long facts last", view, begins, |at, panel| {
+    section("lasting", "How long facts last", view, &begins, |at, panel| {
         html! {
             (by_kind(|kind, _, title| curve_chart(view, panel, at, kind, title)))
             (legend(view.of(panel)))
@@ -162,7 +162,7 @@ pub(super) fn tokens(view: &View<'_>) -> Markup {
     let begins = html! {
         p { "What a summary keeps against what it takes: up is better, left is cheaper. The dotted line joins those that no other beats in both. Whiskers are 95 % intervals; hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
     };
-    section("tokens", "Survival and tokens", view, begins, |at, panel| {
+    section("tokens", "Survival and tokens", view, &begins, |at, panel| {
         html! {
             (by_kind(|kind, metric, title| frontier(view, panel, at, kind, metric, title, most)))
             (token_table(view, panel).folded())
@@ -245,7 +245,7 @@ pub(super) fn classes(view: &View<'_>) -> Markup {
     let begins = html! {
         p { "Of the facts of a class that no kept message mentions, the share in the summary; means over sessions with 95 % intervals, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
     };
-    section("classes", "By class of fact", view, begins, |at, panel| {
+    section("classes", "By class of fact", view, &begins, |at, panel| {
         let [structural, lexical] = class_rows(view, panel);
         if structural.is_empty() && lexical.is_empty() {
             return html! { p class="soft" { "No fact was ever at risk." } };
@@ -342,7 +342,7 @@ pub(super) fn places(view: &View<'_>) -> Markup {
             svg class="key" viewBox="0 0 18 13" aria-hidden="true" { rect class={ "p" (at) } width="18" height="13" rx="2" {} } (name)
         } } }
     };
-    section("places", "Kept tail and summary", view, begins, |at, panel| {
+    section("places", "Kept tail and summary", view, &begins, |at, panel| {
         let bar = |it: &Contender<'_>| {
             let parts = places_of(it.row).map(|n| ratio(n, it.row.facts_total));
             let parts: Option<Vec<f64>> = parts.into_iter().collect();

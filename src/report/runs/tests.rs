@@ -94,3 +94,12 @@ fn a_verdict_names_the_worst_reasons_and_counts_the_rest() {
         assert!(reasons.last().is_some_and(|last| last.starts_with("and 980 checks more")), "{reasons:?}");
     }
 }
+
+#[test]
+fn every_class_has_a_place() {
+    let sorted = |mut classes: [&'static str; 14]| {
+        classes.sort_unstable();
+        classes
+    };
+    assert_eq!(sorted(CLASSES), sorted(crate::results::CLASSES));
+}
