@@ -82,7 +82,8 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
     grid.set(&args.set)?;
     grid.limited(args.most())?;
     let by_hand = args.set.iter().filter_map(|it| it.split_once('=')).any(|(key, _)| key.trim() == PROFILE);
-    let origin = args.grid.as_deref().filter(|_| !by_hand);
+    // A grid that comes through a pipe lies nowhere.
+    let origin = args.grid.as_deref().filter(|path| !by_hand && path.is_file());
     let named: Vec<String> = match grid.values(PROFILE) {
         Some(values) => values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect(),
         None => vec![args.profile.clone()],
