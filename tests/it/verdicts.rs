@@ -159,7 +159,7 @@ fn a_gate_is_shown_to_turn_red() {
     check(&sandbox.run(&["gate", "run", "--baseline", "base", "--self-test"]), 0, "self-test: all ", "");
     sandbox.file("void.toml", "[[rule]]\nmetric = \"files_modified\"\nmax_drop = 1\n");
     let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--policy", "void.toml", "--self-test"]);
-    check(&ran, 1, "MISSED files_modified", "");
+    check(&ran, 1, "MISSED: files_modified", "");
     check(
         &sandbox.run(&["gate", "run", "--baseline", "run"]),
         2,
@@ -391,7 +391,7 @@ fn a_policy_without_rules_holds_what_none_would() {
     check(
         &sandbox.run(&[&arguments[..], &["--self-test"]].concat()),
         1,
-        "MISSED files_read: nothing to damage",
+        "MISSED: files_read: nothing to damage",
         "",
     );
 }
