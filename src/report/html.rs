@@ -284,7 +284,7 @@ fn corpus(view: &View<'_>) -> Markup {
                 @if !run.output.manifest.problems.is_empty() { (problems(&run.output.manifest)) }
             }
             p class="soft" {
-                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Tokens of a session: the median, below it the quartiles."
+                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Per session: the median of its tokens, below it the quartiles. Recorded: compactions that the logs themselves hold."
             }
         }
     }
@@ -300,10 +300,10 @@ fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
         ">turns",
         ">tool calls",
         ">tokens",
-        ">tokens of a session",
+        ">per session",
         ">tool share",
         ">said",
-        ">recorded compactions",
+        ">recorded",
     ];
     let mut table = Table::new(caption, &head);
     for logs in rows {

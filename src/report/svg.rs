@@ -330,7 +330,8 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
     let named = spots.len() <= 12;
     let names: Vec<String> = spots.iter().map(|spot| short(&spot.name, 26)).collect();
     let marks: Vec<(f64, f64)> = spots.iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
-    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 4.0));
+    // A label beside a mark at 0 just reaches below the axis, above its numbers.
+    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 6.0));
     frame(
         about,
         height,

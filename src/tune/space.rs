@@ -164,7 +164,14 @@ impl Space {
                 )
             })?;
             let own = policy(&profile);
-            let at = known.policies.iter().position(|other| *other == own).unwrap_or_else(|| {
+            // What is tuned most is looked at first: large grids hold thousands that differ there.
+            let same = |other: &Profile| {
+                other.keep == own.keep
+                    && other.trigger == own.trigger
+                    && other.summary == own.summary
+                    && *other == own
+            };
+            let at = known.policies.iter().position(same).unwrap_or_else(|| {
                 known.policies.push(own);
                 self.profiles.push(profile);
                 self.profiles.len() - 1

@@ -281,6 +281,18 @@ fn a_grid_names_profiles_that_lie_beside_it() {
     assert!(kept.contains("tokens = 2000") && kept.contains("--profile mine.toml "), "{kept}");
 }
 
+#[cfg(unix)]
+#[test]
+fn a_grid_that_comes_through_a_pipe_lies_where_it_is_called() {
+    let sandbox = Sandbox::new();
+    sandbox.file("mine.toml", "extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = 8000\n");
+    let grid = "profile = [\"mine.toml\"]\nkeep.context = [0.1]\n";
+    let pi = fixture("pi");
+    let tune = ["tune", pi.as_str(), "-q", "--held-out", "0", "--grid", "/dev/stdin", "--format", "csv"];
+    let ran = sandbox.run_with(&tune, grid);
+    assert_eq!((ran.code, rows(&ran.stdout)[0]["profile"].as_str()), (0, "mine.toml"), "{ran:?}");
+}
+
 #[test]
 fn a_profile_that_is_named_twice_is_tried_and_told_once() {
     let sandbox = Sandbox::new();

@@ -43,7 +43,7 @@ pub(super) fn tuning() -> Vec<Column> {
         ("n_sessions", "whole number", "Sessions of this side."),
         ("n_exercised", "whole number", "Of those, compacted with a reduction of 1 % or more."),
         ("n_failed", "whole number", "Of those, failed."),
-        ("n_cycles", "whole number", "Cycles of all sessions."),
+        ("n_cycles", "whole number", "Cycles of the exercised sessions."),
     ]
     .into_iter()
     .map(|(name, kind, meaning)| column(name, kind, meaning))
@@ -71,10 +71,10 @@ pub(super) fn tuning() -> Vec<Column> {
     let rest = [
         ("tokens_summary", "number or empty", "Mean tokens of a summary over sessions."),
         ("reduction", "number or empty", "Mean of 1 - after / before over sessions."),
-        ("requests", "whole number", "Model requests of all sessions."),
+        ("requests", "whole number", "Model requests of the exercised sessions."),
         ("prompt_tokens", "whole number", "Prompt tokens of those requests."),
         ("cost_units", "number", "Their price in input-token equivalents."),
-        ("violations", "whole number", "Hard invariants broken."),
+        ("violations", "whole number", "Hard invariants broken, in all sessions of this side."),
     ];
     columns.extend(rest.into_iter().map(|(name, kind, meaning)| column(name, kind, meaning)));
     columns

@@ -82,6 +82,18 @@ fn labels_stand_beside_marks_and_on_none() {
 }
 
 #[test]
+fn of_two_marks_at_nothing_the_right_one_has_its_label_on_the_right() {
+    let spots = [("truncate", 99.0), ("emergency", 37.0)].map(|(name, x)| Spot {
+        name: name.to_owned(),
+        series: 0,
+        point: point(x, 0.0),
+    });
+    let text = scatter(&about(), "tokens", 700.0, &spots).into_string();
+    assert!(text.contains(r#"text-anchor="start">truncate<"#), "{text}");
+    assert!(text.contains(r#"y="202" text-anchor="start">truncate<"#), "{text}");
+}
+
+#[test]
 fn the_front_holds_what_nothing_beats() {
     let spot = |name: &str, x, y| Spot { name: name.to_owned(), series: 0, point: point(x, y) };
     let spots = [
