@@ -284,7 +284,7 @@ fn corpus(view: &View<'_>) -> Markup {
                 @if !run.output.manifest.problems.is_empty() { (problems(&run.output.manifest)) }
             }
             p class="soft" {
-                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Per session: the median of its tokens, below it the quartiles. Recorded: compactions that the logs themselves hold."
+                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Per session: tokens, the median and below it the quartiles. Recorded: compactions that the logs themselves hold."
             }
         }
     }
