@@ -7,15 +7,20 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+#[path = "support/inputs.rs"]
+mod inputs;
+#[path = "support/timing.rs"]
+mod timing;
 #[path = "ingest/typed.rs"]
 mod typed;
 
 use compactor::discover::{discover, read};
 use compactor::ingest::ingest;
+use inputs::logs;
 use std::collections::BTreeMap;
 use std::hint::black_box;
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use timing::timed;
 
 const ROUNDS: usize = 15;
 
@@ -33,11 +38,8 @@ struct Times {
 }
 
 fn main() {
-    let paths: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
-    let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
     let mut formats: BTreeMap<&str, Times> = BTreeMap::new();
-    for source in &discover(&paths).sources {
+    for source in &discover(&logs()).sources {
         let Ok(contents) = read(source) else { continue };
         let bytes = contents.bytes;
         let Some(format) = ingest(&bytes, &source.label).format else { continue };
@@ -69,27 +71,12 @@ fn fastest(bytes: &[u8], label: &str, parse: fn(&[u8]) -> usize) -> [Duration; 2
     let mut best = [Duration::MAX; 2];
     for _ in 0..ROUNDS {
         let took = [
-            timed(|| {
-                black_box(parse(black_box(bytes)));
-            }),
-            timed(|| {
-                black_box(ingest(black_box(bytes), label));
-            }),
+            timed(|| black_box(parse(black_box(bytes)))).0,
+            timed(|| black_box(ingest(black_box(bytes), label))).0,
         ];
         for (best, took) in best.iter_mut().zip(took) {
             *best = (*best).min(took);
         }
     }
     best
-}
-
-fn timed(pass: impl FnOnce()) -> Duration {
-    let start = clock();
-    pass();
-    start.elapsed()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn clock() -> Instant {
-    Instant::now()
 }

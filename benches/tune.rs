@@ -6,11 +6,18 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+#[path = "support/inputs.rs"]
+mod inputs;
+#[path = "support/rounds.rs"]
+mod rounds;
+#[path = "support/timing.rs"]
+mod timing;
+
 use compactor::aggregate::{Metric, aggregate};
 use compactor::discover::{Discovered, discover};
 use compactor::profile::Profile;
-use compactor::replay::{Asked, Mode, ScheduleMode};
-use compactor::run::{Job, RunSettings, Windows, run};
+use compactor::replay::ScheduleMode;
+use compactor::run::{RunSettings, Windows, run};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::Tokenizer;
@@ -18,8 +25,10 @@ use compactor::tune::grid::Grid;
 use compactor::tune::search::Search;
 use compactor::tune::space::{Base, Space};
 use compactor::tune::{TuneSettings, tune};
-use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use inputs::logs;
+use rounds::medians;
+use std::time::Duration;
+use timing::timed;
 
 const ROUNDS: usize = 5;
 
@@ -38,10 +47,7 @@ strategy = [\"structured\", \"narrative\"]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    let paths: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
-    let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
-    let found = discover(&paths);
+    let found = discover(&logs());
     let table = Profile::table_of("standard").expect("an embedded profile");
     let base = Base { name: "standard".to_owned(), table, embedded: true };
     let grid = Grid::parse("grid", GRID).expect("a grid");
@@ -49,20 +55,16 @@ fn main() {
     let mut rounds: Vec<[Duration; 4]> = Vec::new();
     for round in 0..=ROUNDS {
         let times = [
-            timed(|| replay(&found, Windows::Cycles(5))),
-            timed(|| replay(&found, Windows::Shared(5))),
-            timed(|| search(&found, &space, Search::Grid)),
-            timed(|| search(&found, &space, Search::Halving)),
+            timed(|| replay(&found, Windows::Cycles(5))).0,
+            timed(|| replay(&found, Windows::Shared(5))).0,
+            timed(|| search(&found, &space, Search::Grid)).0,
+            timed(|| search(&found, &space, Search::Halving)).0,
         ];
         if round > 0 {
             rounds.push(times);
         }
     }
-    let [one, shared, all, halving] = [0, 1, 2, 3].map(|kind| {
-        let mut times: Vec<Duration> = rounds.iter().filter_map(|round| round.get(kind).copied()).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied().unwrap_or_default()
-    });
+    let [one, shared, all, halving] = medians(&rounds);
     let ratio = |time: Duration| time.as_secs_f64() / one.as_secs_f64();
     println!("files {}  combinations {}", found.sources.len(), space.in_grid);
     println!("one replay             {:>8.3} s", one.as_secs_f64());
@@ -77,20 +79,7 @@ fn main() {
 }
 
 fn replay(found: &Discovered, windows: Windows) {
-    let settings = RunSettings {
-        job: Job::Replay,
-        profiles: vec![Profile::standard()],
-        strategies: vec![Strategy::Structured],
-        windows,
-        summary_tokens: None,
-        asked: Asked::default(),
-        schedule: ScheduleMode::Locked,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 1,
-        log_facts: false,
-        events: false,
-    };
+    let settings = RunSettings::replay(&[Strategy::Structured], windows);
     let output = run(found, &settings, &Extractive, &|_, _| {}).expect("a pool of one thread");
     assert!(!aggregate(&output).summary.is_empty(), "something was replayed");
 }
@@ -107,15 +96,4 @@ fn search(found: &Discovered, space: &Space, search: Search) {
     };
     let tuning = tune(found, space, &settings, &Extractive, &|_, _| {}).expect("a pool of one thread");
     assert_eq!(tuning.candidates.len(), space.combinations.len());
-}
-
-fn timed(pass: impl FnOnce()) -> Duration {
-    let start = clock();
-    pass();
-    start.elapsed()
-}
-
-#[expect(clippy::disallowed_methods, reason = "a benchmark reads the clock")]
-fn clock() -> Instant {
-    Instant::now()
 }

@@ -5,14 +5,17 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+#[path = "support/inputs.rs"]
+mod inputs;
+
 use compactor::discover::discover;
 use compactor::results::{FactRow, RunOutput};
 use compactor::run::{RunSettings, run};
 use compactor::stats::{Interval, SEED, bootstrap};
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::Tokenizer;
+use inputs::logs;
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 /// Files of one session behind one state of their path: how many, and how many of them were read again.
 #[derive(Debug, Clone, Copy, Default)]
@@ -38,11 +41,8 @@ struct Session {
 }
 
 fn main() {
-    let paths: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
-    let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
     let settings = RunSettings::audit(Tokenizer::O200k, 0, true);
-    let Ok(output) = run(&discover(&paths), &settings, &Extractive, &|_, _| {}) else { return };
+    let Ok(output) = run(&discover(&logs()), &settings, &Extractive, &|_, _| {}) else { return };
     let sessions: Vec<Session> = sessions(&output).into_values().collect();
     let compactions: usize = sessions.iter().map(|session| session.compactions.len()).sum();
     println!("{} sessions, {compactions} compactions with a readable summary", sessions.len());

@@ -1,23 +1,28 @@
 //! The whole run against its floor, in CPU time: reading, parsing and counting the tokens of the same files once.
 //!
-//! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. Time is that of the process on its
-//! processors, so that what else the machine does counts little. Each pass has a pool of one thread of its own, as a run
-//! has, so that all begin with the same empty heap. The kinds of pass take turns, so that a disturbance meets them alike;
-//! each figure is the median of seven rounds after one to warm up.
+//! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is
+//! time: each pass has a pool of one of its own, as a run has, so that all begin with the same empty heap. The kinds of
+//! pass take turns, so that a disturbance meets them alike; each figure is the median of seven rounds after one to warm up.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 
+#[path = "support/inputs.rs"]
+mod inputs;
+#[path = "support/rounds.rs"]
+mod rounds;
+#[path = "support/timing.rs"]
+mod timing;
+
 use compactor::discover::{Contents, Discovered, discover, read};
 use compactor::ingest::ingest;
-use compactor::profile::Profile;
-use compactor::replay::{Asked, Mode, ScheduleMode};
-use compactor::run::{Job, RunSettings, Windows, run};
+use compactor::run::{RunSettings, Windows, run};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
 use compactor::tokens::{TokenIndex, Tokenizer};
-use rustix::time::{ClockId, clock_gettime};
-use std::path::PathBuf;
+use inputs::logs;
+use rounds::medians;
 use std::time::Duration;
+use timing::timed;
 
 const ROUNDS: usize = 7;
 
@@ -26,10 +31,7 @@ const ROUNDS: usize = 7;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() {
-    let paths: Vec<PathBuf> =
-        std::env::args().skip(1).filter(|arg| !arg.starts_with("--")).map(PathBuf::from).collect();
-    let paths = if paths.is_empty() { vec![PathBuf::from("fixtures")] } else { paths };
-    let found = discover(&paths);
+    let found = discover(&logs());
     let bytes: u64 = found.sources.iter().map(|source| source.bytes).sum();
     let mut tokens = 0;
     let mut cycles = 0;
@@ -44,11 +46,7 @@ fn main() {
             rounds.push([parse, count, run, logged]);
         }
     }
-    let [parse, floor, whole_time, logged] = [0, 1, 2, 3].map(|kind| {
-        let mut times: Vec<Duration> = rounds.iter().filter_map(|round| round.get(kind).copied()).collect();
-        times.sort_unstable();
-        times.get(times.len() / 2).copied().unwrap_or_default()
-    });
+    let [parse, floor, whole_time, logged] = medians(&rounds);
     let mut ratios: Vec<f64> =
         rounds.iter().map(|[_, floor, whole, _]| whole.as_secs_f64() / floor.as_secs_f64()).collect();
     ratios.sort_unstable_by(f64::total_cmp);
@@ -74,17 +72,6 @@ fn in_a_pool(pass: impl FnOnce() -> u64 + Send) -> u64 {
     rayon::ThreadPoolBuilder::new().num_threads(1).build().expect("a pool of one thread").install(pass)
 }
 
-fn timed(pass: impl FnOnce() -> u64) -> (Duration, u64) {
-    let start = cpu_time();
-    let result = pass();
-    (cpu_time().saturating_sub(start), result)
-}
-
-/// What the process has spent so far, in all of its threads.
-fn cpu_time() -> Duration {
-    clock_gettime(ClockId::ProcessCPUTime).try_into().expect("no process runs for less than nothing")
-}
-
 fn floor(found: &Discovered, tokenizer: Option<Tokenizer>) -> u64 {
     let mut total = 0;
     for source in &found.sources {
@@ -97,20 +84,8 @@ fn floor(found: &Discovered, tokenizer: Option<Tokenizer>) -> u64 {
 }
 
 fn whole(found: &Discovered, log_facts: bool) -> u64 {
-    let settings = RunSettings {
-        job: Job::Replay,
-        profiles: vec![Profile::standard()],
-        strategies: vec![Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency],
-        windows: Windows::Cycles(5),
-        summary_tokens: None,
-        asked: Asked::default(),
-        schedule: ScheduleMode::Locked,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 1,
-        log_facts,
-        events: false,
-    };
+    let strategies = [Strategy::Structured, Strategy::Narrative, Strategy::Truncate, Strategy::Emergency];
+    let settings = RunSettings { log_facts, ..RunSettings::replay(&strategies, Windows::Cycles(5)) };
     let output = run(found, &settings, &Extractive, &|_, _| {}).expect("a pool of one thread");
     output.cycles.len() as u64
 }

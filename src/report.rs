@@ -7,6 +7,7 @@ use crate::aggregate::Aggregate;
 use crate::results::RunOutput;
 use crate::results::files::{decimal, write_csv};
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
 use std::io;
 
@@ -65,11 +66,7 @@ pub fn render(
 ) -> io::Result<String> {
     match format {
         Format::Table => Ok(table::render(output, aggregate, look)),
-        Format::Csv => {
-            let mut bytes = Vec::new();
-            write_csv(&mut bytes, &aggregate.summary)?;
-            String::from_utf8(bytes).map_err(io::Error::other)
-        }
+        Format::Csv => csv_rows(&aggregate.summary),
         Format::Json => json(output, aggregate),
     }
 }
@@ -83,6 +80,13 @@ fn json(output: &RunOutput, aggregate: &Aggregate) -> io::Result<String> {
         "curves": aggregate.curves,
         "distributions": aggregate.distributions,
     }))
+}
+
+/// Rows of results as CSV, with a header also where there are none.
+fn csv_rows<T: Serialize + DeserializeOwned>(rows: &[T]) -> io::Result<String> {
+    let mut bytes = Vec::new();
+    write_csv(&mut bytes, rows)?;
+    String::from_utf8(bytes).map_err(io::Error::other)
 }
 
 /// Rows with a header as CSV.

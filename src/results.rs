@@ -697,6 +697,9 @@ pub struct Manifest {
     pub sessions_not_exercised: u64,
     /// Sessions lost to damage or a failure of the tool.
     pub sessions_failed: u64,
+    /// Rows of `facts.csv`; 0, or missing, without `--log-facts`.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub facts: u64,
     /// What readers noticed, damage first.
     pub problems: Vec<Problem>,
     /// The most damaging losses, worst first.
@@ -722,6 +725,18 @@ pub struct RunOutput {
     pub facts: Vec<FactRow>,
     /// Event rows, only with `--events`.
     pub events: Vec<EventRow>,
+}
+
+impl RunOutput {
+    /// The fate of every fact was written, and is no longer there.
+    pub fn lacks_facts(&self) -> bool {
+        self.facts.is_empty() && self.manifest.facts > 0
+    }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// A ratio of counts; `None` when there is nothing to divide by.

@@ -97,6 +97,25 @@ pub struct RunSettings {
 }
 
 impl RunSettings {
+    /// A replay as it is where nothing else is asked for: the standard policy, one schedule for all strategies, exact tokens, one
+    /// thread.
+    pub fn replay(strategies: &[Strategy], windows: Windows) -> Self {
+        Self {
+            job: Job::Replay,
+            profiles: vec![Profile::standard()],
+            strategies: strategies.to_vec(),
+            windows,
+            summary_tokens: None,
+            asked: Asked::default(),
+            schedule: ScheduleMode::Locked,
+            mode: Mode::Grow,
+            tokenizer: Tokenizer::O200k,
+            jobs: 1,
+            log_facts: false,
+            events: false,
+        }
+    }
+
     /// An audit: what a replay would need is not looked at.
     pub fn audit(tokenizer: Tokenizer, jobs: usize, log_facts: bool) -> Self {
         Self {

@@ -211,6 +211,21 @@ impl Table {
         Discovered { sources: sources.cloned().collect(), ..Discovered::default() }
     }
 
+    /// Counts the sessions of a manifest over all settings, as a replay does it over its plans.
+    fn count_in(&self, manifest: &mut Manifest) {
+        (manifest.sessions_failed, manifest.sessions_exercised) = (0, 0);
+        for row in self.sessions.values() {
+            let any = |is: fn(&Measured) -> bool| row.found.values().flatten().any(|one| is(one));
+            if any(|one| one.failed) {
+                manifest.sessions_failed += 1;
+            } else if any(|one| one.counts) {
+                manifest.sessions_exercised += 1;
+            }
+        }
+        manifest.sessions_not_exercised =
+            manifest.sessions.saturating_sub(manifest.sessions_failed + manifest.sessions_exercised);
+    }
+
     fn count(&self, side: Side, objective: Metric) -> SideCount {
         let present = self.under(0, side);
         let measured = present.iter().flatten().filter(|one| one.metric(objective).is_some()).count();
@@ -328,9 +343,10 @@ fn finished(
     table: &Table,
     left: &[usize],
     settings: &TuneSettings,
-    manifest: Manifest,
+    mut manifest: Manifest,
     steps: Vec<Step>,
 ) -> Tuning {
+    table.count_in(&mut manifest);
     let objective = settings.objective;
     let all: Vec<usize> = (0..table.combinations).collect();
     let [dev, held_out] =
@@ -389,4 +405,4 @@ fn finished(
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

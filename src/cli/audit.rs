@@ -10,8 +10,8 @@ use crate::run::RunSettings;
 
 /// Runs the verb.
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let jobs = args.jobs.map_or(0, usize::from);
-    let settings = RunSettings::audit(args.tokenizer, jobs, args.log_facts);
+    let jobs = args.work.threads();
+    let settings = RunSettings::audit(args.work.tokenizer, jobs, args.log_facts);
     let done = perform(&args.paths, &args.list, &settings, args.out.as_deref(), ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {

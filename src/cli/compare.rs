@@ -6,11 +6,13 @@ use super::ui::Ui;
 use crate::compare::compare;
 use crate::gate::compared::mismatches;
 use crate::report::{Look, compare as report};
-use crate::results::files::read_sound;
+use crate::results::RunOutput;
+use crate::results::files::{FACTS, read_sound};
+use std::path::Path;
 
 /// Runs the verb.
 pub fn run(args: &CompareArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let (before, now) = (read_sound(&args.before)?, read_sound(&args.now)?);
+    let (before, now) = (run_in(&args.before, ui)?, run_in(&args.now, ui)?);
     let found = mismatches(&before.manifest, &now.manifest, args.intersection);
     comparable(&found, "replay both with the same settings and this version of compactor")?;
     let compared = compare(&before, &now);
@@ -26,6 +28,18 @@ pub fn run(args: &CompareArgs, ui: &Ui) -> Result<Exit, Failure> {
     };
     ui.product(&text)?;
     Ok(Exit::Done)
+}
+
+/// The run in a directory; says where it no longer knows what became of each fact.
+pub(super) fn run_in(dir: &Path, ui: &Ui) -> Result<RunOutput, Failure> {
+    let run = read_sound(dir)?;
+    if run.lacks_facts() {
+        ui.complain(&format!(
+            "{}: {FACTS} is missing, though the run was recorded with --log-facts: only the worst losses can be named",
+            dir.display()
+        ));
+    }
+    Ok(run)
 }
 
 /// Refuses what cannot be compared; `hint` says how to make it so.

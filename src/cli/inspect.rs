@@ -15,9 +15,10 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
         return homes(args, ui);
     }
     let found = args.list.find(&args.paths, ui);
-    let jobs = args.jobs.map_or(0, usize::from);
-    let inspected =
-        with_progress(&found, ui, |progress| run::inspect::inspect(&found, args.tokenizer, jobs, progress))?;
+    let jobs = args.work.threads();
+    let inspected = with_progress(&found, ui, |progress| {
+        run::inspect::inspect(&found, args.work.tokenizer, jobs, progress)
+    })?;
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
     let page = inspect::render(args.format.into(), &inspected, look)
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;

@@ -55,8 +55,8 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         windows,
         schedule: args.schedule.into(),
         mode: args.mode.into(),
-        tokenizer: args.tokenizer,
-        jobs: args.jobs.map_or(0, usize::from),
+        tokenizer: args.work.tokenizer,
+        jobs: args.work.threads(),
         log_facts: args.log_facts,
         events: args.events,
     })
@@ -89,6 +89,11 @@ fn distinct<T: Clone + PartialEq>(values: &[T]) -> Vec<T> {
     kept
 }
 
+/// What names no embedded profile and is a path: by its ending, or because it is there.
+pub(super) fn is_file(path: &Path) -> bool {
+    path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) || path.exists()
+}
+
 /// An embedded profile by name, or one from a file.
 #[expect(clippy::disallowed_methods, reason = "the command line reads the profiles that a user names")]
 pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
@@ -97,8 +102,7 @@ pub(super) fn profile(name: &str) -> Result<Profile, Failure> {
         return embedded.map_err(|error| Failure::new(error.to_string(), hint));
     }
     let path = Path::new(name);
-    let is_file = path.extension().is_some_and(|end| end.eq_ignore_ascii_case("toml")) || path.exists();
-    if !is_file {
+    if !is_file(path) {
         let cause = format!("unknown profile `{name}`; {}", known(name));
         return Err(Failure::new(cause, "name an embedded profile, or a file that ends in .toml"));
     }

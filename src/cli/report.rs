@@ -1,13 +1,14 @@
 //! `compactor report`: result directories in, documents out.
 
 use super::args::ReportArgs;
+use super::compare::run_in;
 use super::exit::{Exit, Failure};
 use super::gate::{Asked, Case};
 use super::ui::Ui;
 use crate::report::redact::Redactor;
 use crate::report::runs::{Run, Verdict, View, labels, unlike};
 use crate::report::{html, markdown, sheet};
-use crate::results::files::{place_document, read_sound};
+use crate::results::files::place_document;
 use std::path::Path;
 
 /// Runs the verb.
@@ -15,7 +16,7 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     let outputs = outputs(args)?;
     let mut runs = Vec::new();
     for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
-        runs.push(Run::new(label, read_sound(path)?));
+        runs.push(Run::new(label, run_in(path, ui)?));
     }
     if let Some(why) = unlike(&runs) {
         return Err(Failure::new(

@@ -2,7 +2,7 @@
 
 use super::args::TuneArgs;
 use super::exit::{Exit, Failure};
-use super::replay::profile;
+use super::replay::{is_file, profile};
 use super::ui::Ui;
 use super::work::{ended, problems, with_progress};
 use crate::ingest::READS;
@@ -10,7 +10,7 @@ use crate::profile::Profile;
 use crate::report::tune as report;
 use crate::report::{Format, Look};
 use crate::results::RunOutput;
-use crate::results::files::{prepare_tuning, write_tuning};
+use crate::results::files::{TUNING_RECORD, prepare_tuning, write_tuning};
 use crate::summarize::extractive::Extractive;
 use crate::tune::grid::{Grid, GridError, PROFILE};
 use crate::tune::record::Found;
@@ -34,8 +34,8 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         held_out: args.held_out,
         search: args.search.into(),
         schedule: args.schedule.into(),
-        tokenizer: args.tokenizer,
-        jobs: args.jobs.map_or(0, usize::from),
+        tokenizer: args.work.tokenizer,
+        jobs: args.work.threads(),
     };
     if let (Search::Halving, Some(_)) = (settings.search, settings.max_tokens) {
         let cause =
@@ -53,7 +53,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     let tuning =
         with_progress(&found, ui, |progress| tune(&found, &space, &settings, &Extractive, progress))?;
-    problems(&tuning.manifest, ui);
+    problems(&tuning.manifest, TUNING_RECORD, ui);
     measured(&tuning, &settings)?;
     let found = Found { space: &space, settings: &settings, tuning: &tuning };
     let written = |error: std::io::Error| Failure::new(format!("cannot write the report: {error}"), "");
@@ -81,12 +81,24 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
     }
     grid.set(&args.set)?;
     grid.limited(args.most())?;
+    let by_hand = args.set.iter().filter_map(|it| it.split_once('=')).any(|(key, _)| key.trim() == PROFILE);
+    // A grid that comes through a pipe lies nowhere.
+    let origin = args.grid.as_deref().filter(|path| !by_hand && path.is_file());
     let named: Vec<String> = match grid.values(PROFILE) {
-        Some(values) => values.iter().filter_map(|value| Some(value.as_str()?.to_owned())).collect(),
+        Some(values) => values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect(),
         None => vec![args.profile.clone()],
     };
     let bases = named.iter().map(|name| base(name)).collect::<Result<Vec<_>, _>>()?;
     Ok(Space::new(&grid, bases, usize::from(args.cycles))?)
+}
+
+/// The profile that a grid file names: a path begins where the file lies.
+fn beside(grid: Option<&Path>, name: &str) -> String {
+    let Some(directory) = grid.and_then(Path::parent).filter(|_| Profile::named(name).is_none()) else {
+        return name.to_owned();
+    };
+    let path = directory.join(name);
+    if is_file(&path) { path.to_string_lossy().into_owned() } else { name.to_owned() }
 }
 
 /// A profile as a table, after it was checked.

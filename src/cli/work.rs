@@ -7,7 +7,7 @@ use crate::aggregate::{Aggregate, aggregate};
 use crate::discover::Discovered;
 use crate::report::Look;
 use crate::report::page::problem_line;
-use crate::results::files::{prepare, write_run};
+use crate::results::files::{MANIFEST, prepare, write_run};
 use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{PoolError, Progress, RunSettings, run};
 use crate::summarize::extractive::Extractive;
@@ -46,7 +46,7 @@ pub fn perform(
     }
     let found = list.find(paths, ui);
     let output = with_progress(&found, ui, |progress| run(&found, settings, &Extractive, progress))?;
-    problems(&output.manifest, ui);
+    problems(&output.manifest, MANIFEST, ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
         write_run(dir, &output, &aggregate)?;
@@ -72,8 +72,9 @@ pub fn with_progress<T>(
     Ok(done)
 }
 
-/// Names every lost and damaged input on stderr, once: its first problem, and how many more there are.
-pub fn problems(manifest: &Manifest, ui: &Ui) {
+/// Names every lost and damaged input on stderr, once: its first problem, and how many more there are. `record` is the file that
+/// --out writes them all to.
+pub fn problems(manifest: &Manifest, record: &str, ui: &Ui) {
     let mut files: Vec<(&Problem, usize)> = Vec::new();
     let mut places: HashMap<&str, usize> = HashMap::new();
     for problem in manifest.problems.iter().filter(|problem| problem.severity != "note") {
@@ -87,7 +88,7 @@ pub fn problems(manifest: &Manifest, ui: &Ui) {
         ui.complain(&problem_line(problem));
         // Where the file as a whole was refused, its lines tell nothing more.
         if count > 1 && !(problem.line == 0 && problem.severity == "lost") {
-            ui.complain(&format!("  and {} more of this file; run.json has them all (--out DIR)", count - 1));
+            ui.complain(&format!("  and {} more of this file; {record} has them all (--out DIR)", count - 1));
         }
     }
 }

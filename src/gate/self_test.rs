@@ -49,15 +49,16 @@ pub fn holds(trials: &[Trial]) -> bool {
 
 /// Damages copies of a run and judges them.
 pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial> {
+    let case = Case { run, baseline, policy };
     let mut trials = vec![
-        never_green("no session measured", run, baseline, policy, |side| side.scores.clear()),
-        never_green("every session failed", run, baseline, policy, |side| {
+        case.never_green("no session measured", |side| side.scores.clear()),
+        case.never_green("every session failed", |side| {
             for score in &mut side.scores {
                 score.state = State::Failed;
                 score.shares.fill(Share::default());
             }
         }),
-        never_green("no session compacted", run, baseline, policy, |side| {
+        case.never_green("no session compacted", |side| {
             for score in &mut side.scores {
                 score.state = State::NotExercised;
                 score.shares.fill(Share::default());
@@ -73,20 +74,12 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
     if let Some(first) = contenders.first() {
         let kind = AMOUNTS.iter().position(|(kind, _)| *kind == "orphan_results").unwrap_or(0);
         let allowed = policy.invariants.values().copied().max().unwrap_or(0);
-        trials.push(red(
-            "a tool result without its call",
-            first,
-            "invariants",
-            run,
-            baseline,
-            policy,
-            |side| {
-                let score = side.scores.iter_mut().find(|score| score.contender == *first);
-                if let Some(amount) = score.and_then(|score| score.amounts.get_mut(kind)) {
-                    *amount = amount.saturating_add(allowed).saturating_add(1);
-                }
-            },
-        ));
+        trials.push(case.red("a tool result without its call", first, "invariants", |side| {
+            let score = side.scores.iter_mut().find(|score| score.contender == *first);
+            if let Some(amount) = score.and_then(|score| score.amounts.get_mut(kind)) {
+                *amount = amount.saturating_add(allowed).saturating_add(1);
+            }
+        }));
     }
     for rule in policy.rules.iter().flat_map(Rule::single_limits) {
         let rule = &rule;
@@ -100,9 +93,9 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
             });
         }
         let alone = Policy { rules: vec![rule.clone()], ..policy.clone() };
+        let alone = Case { policy: &alone, ..case };
         let about = contenders.iter().filter(|contender| rule.is_about(contender));
-        let mut own: Vec<Trial> =
-            about.map(|contender| of_rule(rule, contender, run, baseline, &alone)).collect();
+        let mut own: Vec<Trial> = about.map(|contender| alone.of_rule(rule, contender)).collect();
         // Of one that can turn red nowhere there is nothing to be said but that.
         if own.iter().all(|trial| trial.result == Noticed::NothingToLose) {
             for trial in &mut own {
@@ -114,87 +107,83 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
     trials
 }
 
-/// Does what a rule forbids, as badly as can be.
-fn of_rule(
-    rule: &Rule,
-    contender: &Contender,
-    run: &Side,
-    baseline: Option<&Side>,
-    policy: &Policy,
-) -> Trial {
-    let share = shares().iter().position(|name| *name == rule.metric);
-    let amount = AMOUNTS.iter().position(|(name, _)| *name == rule.metric);
-    let damage = match share {
-        Some(_) => format!("{}: everything lost in {}", rule.metric, name(contender)),
-        None => format!("{}: a thousandfold in {}", rule.metric, name(contender)),
-    };
-    let kept = |at: usize| {
-        run.of(contender).filter_map(|score| score.shares.get(at)).map(|share| share.kept).sum::<u64>()
-    };
-    let nothing = share.is_some_and(|at| kept(at) == 0);
-    let trial = red(&damage, contender, &rule.metric, run, baseline, policy, |side| {
-        for score in side.scores.iter_mut().filter(|score| score.contender == *contender) {
-            if let Some(share) = share.and_then(|at| score.shares.get_mut(at)) {
-                share.kept = 0;
+/// What is damaged, and what it is judged by.
+#[derive(Debug, Clone, Copy)]
+struct Case<'a> {
+    run: &'a Side,
+    baseline: Option<&'a Side>,
+    policy: &'a Policy,
+}
+
+impl Case<'_> {
+    /// Does what a rule forbids, as badly as can be.
+    fn of_rule(self, rule: &Rule, contender: &Contender) -> Trial {
+        let share = shares().iter().position(|name| *name == rule.metric);
+        let amount = AMOUNTS.iter().position(|(name, _)| *name == rule.metric);
+        let damage = match share {
+            Some(_) => format!("{}: everything lost in {}", rule.metric, name(contender)),
+            None => format!("{}: a thousandfold in {}", rule.metric, name(contender)),
+        };
+        let kept = |at: usize| {
+            self.run
+                .of(contender)
+                .filter_map(|score| score.shares.get(at))
+                .map(|share| share.kept)
+                .sum::<u64>()
+        };
+        let nothing = share.is_some_and(|at| kept(at) == 0);
+        let trial = self.red(&damage, contender, &rule.metric, |side| {
+            for score in side.scores.iter_mut().filter(|score| score.contender == *contender) {
+                if let Some(share) = share.and_then(|at| score.shares.get_mut(at)) {
+                    share.kept = 0;
+                }
+                if let Some(amount) = amount.and_then(|at| score.amounts.get_mut(at)) {
+                    *amount = (*amount)
+                        .saturating_add(rule.max.unwrap_or(0))
+                        .saturating_add(1)
+                        .saturating_mul(1_000);
+                }
             }
-            if let Some(amount) = amount.and_then(|at| score.amounts.get_mut(at)) {
-                *amount =
-                    (*amount).saturating_add(rule.max.unwrap_or(0)).saturating_add(1).saturating_mul(1_000);
-            }
+        });
+        match trial.result {
+            Noticed::No if nothing => Trial { result: Noticed::NothingToLose, ..trial },
+            _ => trial,
         }
-    });
-    match trial.result {
-        Noticed::No if nothing => Trial { result: Noticed::NothingToLose, ..trial },
-        _ => trial,
     }
-}
 
-/// A damage that a check must call a failure.
-fn red(
-    damage: &str,
-    contender: &Contender,
-    metric: &str,
-    run: &Side,
-    baseline: Option<&Side>,
-    policy: &Policy,
-    change: impl FnOnce(&mut Side),
-) -> Trial {
-    let outcome = damaged(run, baseline, policy, change);
-    let whom = name(contender);
-    let checks = outcome.checks.iter().filter(|check| check.metric == metric && check.contender == whom);
-    let worst = checks.max_by_key(|check| check.verdict);
-    let verdict = worst.map_or(Verdict::NotExercised, |check| check.verdict);
-    let text = worst.map(|check| check.text.clone()).unwrap_or_default();
-    Trial {
-        damage: damage.to_owned(),
-        expected: Verdict::Fail.name().to_owned(),
-        verdict,
-        result: (verdict == Verdict::Fail).into(),
-        text,
+    /// A damage that a check must call a failure.
+    fn red(self, damage: &str, contender: &Contender, metric: &str, change: impl FnOnce(&mut Side)) -> Trial {
+        let outcome = self.damaged(change);
+        let whom = name(contender);
+        let checks = outcome.checks.iter().filter(|check| check.metric == metric && check.contender == whom);
+        let worst = checks.max_by_key(|check| check.verdict);
+        let verdict = worst.map_or(Verdict::NotExercised, |check| check.verdict);
+        let text = worst.map(|check| check.text.clone()).unwrap_or_default();
+        Trial {
+            damage: damage.to_owned(),
+            expected: Verdict::Fail.name().to_owned(),
+            verdict,
+            result: (verdict == Verdict::Fail).into(),
+            text,
+        }
     }
-}
 
-/// A damage after which the gate may say anything but pass.
-fn never_green(
-    damage: &str,
-    run: &Side,
-    baseline: Option<&Side>,
-    policy: &Policy,
-    change: impl FnOnce(&mut Side),
-) -> Trial {
-    let outcome = damaged(run, baseline, policy, change);
-    let text = outcome.checks.first().map(|check| check.text.clone()).unwrap_or_default();
-    Trial {
-        damage: damage.to_owned(),
-        expected: "not pass".to_owned(),
-        verdict: outcome.verdict,
-        result: (outcome.verdict != Verdict::Pass).into(),
-        text,
+    /// A damage after which the gate may say anything but pass.
+    fn never_green(self, damage: &str, change: impl FnOnce(&mut Side)) -> Trial {
+        let outcome = self.damaged(change);
+        let text = outcome.checks.first().map(|check| check.text.clone()).unwrap_or_default();
+        Trial {
+            damage: damage.to_owned(),
+            expected: "not pass".to_owned(),
+            verdict: outcome.verdict,
+            result: (outcome.verdict != Verdict::Pass).into(),
+            text,
+        }
     }
-}
 
-fn damaged(run: &Side, baseline: Option<&Side>, policy: &Policy, change: impl FnOnce(&mut Side)) -> Outcome {
-    let mut copy = run.clone();
-    change(&mut copy);
-    judge(&copy, baseline, policy)
+    fn damaged(self, change: impl FnOnce(&mut Side)) -> Outcome {
+        let mut copy = self.run.clone();
+        change(&mut copy);
+        judge(&copy, self.baseline, self.policy)
+    }
 }

@@ -2,12 +2,11 @@
 
 use super::page::{BOLD, GOOD, Page, errors, list, losses, paint, percent, problems};
 use super::text::{count, sanitize, thousands};
-use super::{Format, Look, json_document};
+use super::{Format, Look, csv_rows, json_document};
 use crate::aggregate::Aggregate;
 use crate::aggregate::audit::AfterRow;
 use crate::aggregate::kept::KeptRow;
 use crate::results::RunOutput;
-use crate::results::files::write_csv;
 use crate::stats::MIN_SESSIONS;
 use serde_json::json;
 use std::collections::HashMap;
@@ -46,11 +45,7 @@ pub fn render(
 ) -> io::Result<String> {
     match format {
         Format::Table => Ok(table(output, aggregate, look)),
-        Format::Csv => {
-            let mut bytes = Vec::new();
-            write_csv(&mut bytes, &aggregate.kept)?;
-            String::from_utf8(bytes).map_err(io::Error::other)
-        }
+        Format::Csv => csv_rows(&aggregate.kept),
         Format::Json => json_document(json!({
             "manifest": output.manifest,
             "compactions": output.audits,

@@ -4,10 +4,9 @@ use super::gate::no_commands;
 use super::markdown::escape;
 use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
 use super::text::{count, sanitize, thousands};
-use super::{Format, Look, json_document};
+use super::{Format, Look, csv_rows, json_document};
 use crate::aggregate::across::ChangeRow;
 use crate::compare::{Comparison, Direction, Finding};
-use crate::results::files::write_csv;
 use serde_json::json;
 use std::io;
 
@@ -19,11 +18,7 @@ pub fn render(format: Format, compared: &Comparison, look: Look<'_>) -> io::Resu
     match format {
         Format::Table => Ok(table(compared, look)),
         Format::Json => json_document(json!(compared)),
-        Format::Csv => {
-            let mut bytes = Vec::new();
-            write_csv(&mut bytes, &compared.rows)?;
-            String::from_utf8(bytes).map_err(io::Error::other)
-        }
+        Format::Csv => csv_rows(&compared.rows),
     }
 }
 

@@ -2,9 +2,10 @@
 
 mod by_hand;
 
+use super::homes::Place;
 use super::inspect::Document;
 use super::page::{BOLD, Page, aligned};
-use super::{Format, Look, csv_document, json_document};
+use super::{Format, Look, csv_document, json_document, tune};
 use crate::aggregate::across::ChangeRow;
 use crate::aggregate::audit::AfterRow;
 use crate::aggregate::curves::CurveRow;
@@ -14,22 +15,22 @@ use crate::aggregate::{DifferenceRow, DistributionRow, SummaryRow};
 use crate::compare::Comparison;
 use crate::gate::Outcome;
 use crate::gate::self_test::Trial;
-use crate::report::text::wrap;
+use crate::report::text::{width, wrap};
 use crate::results::compacted::CompactReport;
 use crate::results::files::columns;
 use crate::results::shown::Shown;
 use crate::results::{
     AuditRow, ClassRow, CycleRow, EventRow, FactRow, Manifest, SessionRow, SpellRow, baseline,
 };
-use schemars::{JsonSchema, Schema, schema_for};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema, schema_for};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use std::io;
 
 /// One column of one file.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Column {
     /// The file, without `.csv`.
     pub file: String,
@@ -157,6 +158,10 @@ fn key_meaning(name: &str) -> &'static str {
     }
 }
 
+/// Fewest columns that the meaning of a column takes beside its name; below that it stands on lines of its own.
+const MEANING: usize = 30;
+const INDENT: &str = "      ";
+
 /// Columns as text, with a final newline.
 pub fn render(format: Format, columns: &[Column], look: Look<'_>) -> io::Result<String> {
     match format {
@@ -184,12 +189,18 @@ fn table(columns: &[Column], look: Look<'_>) -> String {
         let rows: Vec<Vec<String>> =
             group.iter().map(|column| vec![column.column.clone(), column.kind.clone()]).collect();
         for (line, column) in aligned(&rows, &[]).iter().zip(group) {
-            let indent = line.len() + 4;
-            page.line(&wrap(
-                &format!("  {line}  {}", column.meaning),
-                page.columns,
-                indent.min(page.columns / 2),
-            ));
+            let before = format!("  {line}  ");
+            let left = page.columns.saturating_sub(width(&before));
+            if left < MEANING {
+                page.line(before.trim_end());
+                page.line(&format!(
+                    "{INDENT}{}",
+                    wrap(&column.meaning, page.columns - INDENT.len(), INDENT.len())
+                ));
+            } else {
+                let indented = format!("\n{}", " ".repeat(width(&before)));
+                page.line(&(before + &wrap(&column.meaning, left, 0).replace('\n', &indented)));
+            }
         }
     }
     page.text
@@ -253,17 +264,62 @@ struct OverflowText {
     text: String,
 }
 
-const DOCUMENTS: [(&str, &str, fn() -> Schema); 10] = [
+/// Rows of `tuning.csv` as objects: the columns that are explained, and a text per parameter.
+pub(super) fn tuning_rows(_: &mut SchemaGenerator) -> Schema {
+    let columns = by_hand::tuning();
+    let names: Vec<&str> = columns.iter().map(|(name, ..)| name.as_str()).collect();
+    let properties: Map<String, Value> = columns
+        .iter()
+        .map(|(name, kind, meaning)| {
+            let types: Vec<&str> = kind
+                .split(" or ")
+                .filter_map(|kind| match kind {
+                    "text" => Some("string"),
+                    "whole number" => Some("integer"),
+                    "number" => Some("number"),
+                    "true" => Some("boolean"),
+                    "empty" => Some("null"),
+                    _ => None,
+                })
+                .collect();
+            (name.clone(), json!({ "type": types, "description": meaning }))
+        })
+        .collect();
+    json_schema!({
+        "type": "array",
+        "items": {
+            "type": "object",
+            "properties": properties,
+            "required": names,
+            "additionalProperties": { "type": "string" },
+        },
+    })
+}
+
+/// The document of `inspect --discover --format json`.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "only its schema is used")]
+struct HomesDocument {
+    /// `compactor-homes`.
+    report: String,
+    /// Places in which agents keep logs.
+    places: Vec<Place>,
+}
+
+const DOCUMENTS: [(&str, &str, fn() -> Schema); 13] = [
     ("replay", "compactor replay --format json", || schema_for!(ReplayDocument)),
     ("run", "run.json of a result directory, baseline.json of a baseline", || schema_for!(Manifest)),
     ("audit", "compactor audit --format json", || schema_for!(AuditDocument)),
     ("inspect", "compactor inspect --format json", || schema_for!(Document<'static>)),
+    ("discover", "compactor inspect --discover --format json", || schema_for!(HomesDocument)),
     ("overflow", "compactor overflow --format json", || schema_for!(OverflowDocument)),
     ("show", "compactor show --format json", || schema_for!(Shown)),
     ("compact", "NAME.report.json beside a compacted transcript", || schema_for!(CompactReport)),
     ("compare", "compactor compare --format json", || schema_for!(Comparison)),
     ("gate", "compactor gate --format json", || schema_for!(Outcome)),
     ("self-test", "compactor gate --self-test --format json", || schema_for!(Vec<Trial>)),
+    ("tune", "compactor tune --format json, tuning.json", || schema_for!(tune::Document<'static>)),
+    ("columns", "compactor columns --format json", || schema_for!(Vec<Column>)),
 ];
 
 /// Names of the documents that have a schema, with what they are.
@@ -389,6 +445,17 @@ mod tests {
         of(&serde_json::to_string(&outcome).unwrap(), "gate");
         let trials = crate::gate::self_test::trials(&side, Some(&side), &policy);
         of(&serde_json::to_string(&trials).unwrap(), "self-test");
+        let text = crate::tune::tests::small(|found| super::super::tune::json(found).unwrap());
+        of(&text, "tune");
+        of(&render(Format::Json, &explain("gate").unwrap(), look).unwrap(), "columns");
+        let place = Place {
+            agent: "pi".to_owned(),
+            path: "/p".to_owned(),
+            files: 1,
+            bytes: 2,
+            newest: String::new(),
+        };
+        of(&super::super::homes::render(Format::Json, &[place], look).unwrap(), "discover");
         assert!(documents().all(|(name, _)| schema(name).is_some()) && schema("reply").is_none());
     }
 }

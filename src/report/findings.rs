@@ -351,15 +351,7 @@ fn class(view: &View<'_>) -> (Option<Finding>, String) {
             });
         }
     }
-    let why = if sessions < MIN_SESSIONS as u64 {
-        format!(
-            "worst class: {} at the most, and {MIN_SESSIONS} are needed to tell",
-            count(sessions, "session")
-        )
-    } else {
-        "worst class: none whose interval ends below the mean over all facts".to_owned()
-    };
-    (worst, why)
+    (worst, missing("worst class", sessions, "none whose interval ends below the mean over all facts"))
 }
 
 fn needed(view: &View<'_>) -> (Option<Finding>, String) {
@@ -392,15 +384,16 @@ fn needed(view: &View<'_>) -> (Option<Finding>, String) {
             size: 1.0 - mean,
         });
     }
-    let why = if sessions < MIN_SESSIONS as u64 {
-        format!(
-            "needed facts: {} at the most, and {MIN_SESSIONS} are needed to tell",
-            count(sessions, "session")
-        )
+    (worst, missing("needed facts", sessions, "the interval reaches all of them"))
+}
+
+/// Why there is no finding of a kind: too few sessions tell, or something else.
+fn missing(kind: &str, sessions: u64, else_for: &str) -> String {
+    if sessions < MIN_SESSIONS as u64 {
+        format!("{kind}: {} at the most, and {MIN_SESSIONS} are needed to tell", count(sessions, "session"))
     } else {
-        "needed facts: the interval reaches all of them".to_owned()
-    };
-    (worst, why)
+        format!("{kind}: {else_for}")
+    }
 }
 
 /// `12.3 %`.

@@ -2,7 +2,7 @@
 
 use super::markdown::escape;
 use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, paint};
-use super::text::{count, sanitize, thousands};
+use super::text::{count, fit, sanitize, thousands};
 use super::{Look, json_document};
 use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, shares};
 use crate::gate::self_test::{Noticed, Trial};
@@ -19,6 +19,13 @@ const ANNOTATIONS: usize = 10;
 
 /// Checks that hold, listed one by one.
 const HELD: usize = 30;
+
+/// Rows of a table on the page of a build, and bytes of all of them: a page takes no more than 1 MiB, which several gates share.
+const ROWS: usize = 200;
+const BYTES: usize = 128 * 1024;
+
+/// Columns of a cell there: names come out of logs and policies, and may be of any length.
+const CELL: usize = 500;
 
 fn style(verdict: Verdict) -> Style {
     match verdict {
@@ -242,21 +249,22 @@ pub fn markdown(outcome: &Outcome) -> String {
     if outcome.identical {
         text.push_str("Every count is that of the baseline.\n\n");
     }
-    text.push_str("| verdict | contender | metric | asked | answer |\n|---|---|---|---|---|\n");
-    for check in &outcome.checks {
-        let cells =
-            [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text].map(escape);
-        text.push_str(&format!("| {} |\n", cells.join(" | ")));
-    }
-    let worse: Vec<(&Check, &crate::gate::Worse)> =
-        outcome.checks.iter().flat_map(|check| check.worse.iter().map(move |worse| (check, worse))).collect();
+    let checks = outcome
+        .checks
+        .iter()
+        .map(|check| [check.verdict.name(), &check.contender, &check.metric, &check.limit, &check.text]);
+    table(&mut text, ["verdict", "contender", "metric", "asked", "answer"], checks);
+    let worse: Vec<[&str; 5]> = outcome
+        .checks
+        .iter()
+        .flat_map(|check| check.worse.iter().map(move |worse| (check, worse)))
+        .map(|(check, worse)| {
+            [check.contender.as_str(), &check.metric, &worse.session, &worse.before, &worse.now]
+        })
+        .collect();
     if outcome.verdict != Verdict::Pass && !worse.is_empty() {
         text.push_str("\n<details><summary>Sessions that became worse</summary>\n\n");
-        text.push_str("| contender | metric | session | before | now |\n|---|---|---|---|---|\n");
-        for (check, worse) in worse {
-            let cells = [&check.contender, &check.metric, &worse.session, &worse.before, &worse.now];
-            text.push_str(&format!("| {} |\n", cells.map(|text| escape(text)).join(" | ")));
-        }
+        table(&mut text, ["contender", "metric", "session", "before", "now"], worse.into_iter());
         text.push_str("\n</details>\n");
     }
     text.push_str(&format!("\n`{}`  \n", fingerprint("run", &outcome.run)));
@@ -264,6 +272,21 @@ pub fn markdown(outcome: &Outcome) -> String {
         text.push_str(&format!("`{}`\n", fingerprint("baseline", baseline)));
     }
     text
+}
+
+/// A table of as many rows as the page of a build takes, the first ones; says how many more there are.
+fn table<'a>(text: &mut String, head: [&str; 5], rows: impl ExactSizeIterator<Item = [&'a str; 5]>) {
+    text.push_str(&format!("| {} |\n|---|---|---|---|---|\n", head.join(" | ")));
+    let (all, begins) = (rows.len(), text.len());
+    for (shown, row) in rows.enumerate() {
+        let line = format!("| {} |\n", row.map(|cell| escape(&fit(&sanitize(cell), CELL))).join(" | "));
+        if shown == ROWS || text.len() - begins + line.len() > BYTES {
+            let more = thousands((all - shown) as u64);
+            text.push_str(&format!("\nand {more} more: the worst are above, `--format json` has all\n"));
+            return;
+        }
+        text.push_str(&line);
+    }
 }
 
 /// What a new baseline changes: figures of contenders, and how many sessions came and went.
@@ -357,7 +380,7 @@ pub fn self_test(trials: &[Trial], look: Look<'_>) -> String {
         };
         let mark = paint(style, mark, page.color);
         page.item(&format!(
-            "{mark}  {}",
+            "{mark}: {}",
             sanitize(&format!("{}: {}: {}", trial.damage, trial.verdict.name(), trial.text))
         ));
     }

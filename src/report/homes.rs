@@ -4,12 +4,13 @@ use super::page::{BOLD, DIM, aligned, paint};
 use super::text::{sanitize, thousands};
 use super::{Format, Look, csv_document, json_document};
 use crate::results::files::text_cell;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
 use std::io;
 
 /// One place with logs.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Place {
     /// The agent.
     pub agent: String,

@@ -284,7 +284,7 @@ fn corpus(view: &View<'_>) -> Markup {
                 @if !run.output.manifest.problems.is_empty() { (problems(&run.output.manifest)) }
             }
             p class="soft" {
-                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Quartiles: tokens of a session."
+                "Tool share: tokens in tool calls and results. Said: messages that mention a fact, mean over facts; 1 where nothing is ever said again. Per session: tokens, the median and below it the quartiles. Recorded: compactions that the logs themselves hold."
             }
         }
     }
@@ -300,18 +300,15 @@ fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
         ">turns",
         ">tool calls",
         ">tokens",
+        ">per session",
         ">tool share",
         ">said",
-        ">quartiles",
-        ">recorded compactions",
+        ">recorded",
     ];
     let mut table = Table::new(caption, &head);
     for logs in rows {
-        let quartiles: Vec<String> = logs
-            .quartiles
-            .iter()
-            .map(|at| at.map_or_else(|| "n/a".to_owned(), |at| grouped(at, 0)))
-            .collect();
+        let [low, median, high] = logs.quartiles;
+        let tokens = |at: Option<f64>| at.map_or_else(|| "n/a".to_owned(), |at| grouped(at, 0));
         table.rows.push(vec![
             Cell::name(
                 html! { (if logs.format.is_empty() { "all".to_owned() } else { sanitize(&logs.format) }) },
@@ -323,10 +320,10 @@ fn logs_table(caption: &str, rows: &[super::sections::Logs]) -> Table {
             Cell::number(logs.turns),
             Cell::number(logs.tool_calls),
             Cell::number(logs.tokens),
+            Cell::numbers(html! { (tokens(median)) small { (tokens(low)) "–" (tokens(high)) } })
+                .sorted_by(median.map(|at| at.to_string()).unwrap_or_default()),
             Cell::share(logs.tool_share()),
             Cell::amount(logs.repeat_rate(), 2),
-            Cell::numbers(html! { (quartiles.join(" · ")) })
-                .sorted_by(logs.quartiles[1].map(|at| at.to_string()).unwrap_or_default()),
             Cell::number(logs.recorded),
         ]);
     }
@@ -368,9 +365,19 @@ fn method(view: &View<'_>) -> Markup {
                 @if view.runs.len() > 1 { h3 { (sanitize(&run.label)) } }
                 (versions(&run.output.manifest))
                 p class="soft" { "The same again, with the logs in place of LOGS, then compactor report DIR:" }
-                pre { code { (sanitize(&command(run))) } }
+                (shell(&sanitize(&command(run))))
             }
         }
+    }
+}
+
+/// A command that no page breaks behind the hyphens of an option.
+fn shell(command: &str) -> Markup {
+    html! {
+        pre { code { @for (at, word) in command.split(' ').enumerate() {
+            @if at > 0 { " " }
+            @if word.starts_with('-') { span { (word) } } @else { (word) }
+        } } }
     }
 }
 

@@ -439,6 +439,9 @@ pub struct Verdict {
     pub reasons: Vec<String>,
 }
 
+/// Checks that do not hold, named in a report.
+const REASONS: usize = 20;
+
 impl Verdict {
     /// The verdict of a gate: what does not hold, the worst first.
     pub fn of(outcome: &gate::Outcome) -> Self {
@@ -460,7 +463,14 @@ impl Verdict {
     }
 
     fn with(outcome: &gate::Outcome, reason: impl Fn(&gate::Check) -> String) -> Self {
-        let open = outcome.checks.iter().filter(|check| check.verdict != gate::Verdict::Pass);
+        let open: Vec<&gate::Check> =
+            outcome.checks.iter().filter(|check| check.verdict != gate::Verdict::Pass).collect();
+        let mut reasons: Vec<String> = open.iter().take(REASONS).map(|check| reason(check)).collect();
+        // The findings stand below: thousands of rules must not push them out of sight.
+        if open.len() > reasons.len() {
+            let more = super::text::count((open.len() - reasons.len()) as u64, "check");
+            reasons.push(format!("and {more} more, which compactor gate names"));
+        }
         Self {
             state: match outcome.verdict {
                 gate::Verdict::Pass => State::Pass,
@@ -469,7 +479,7 @@ impl Verdict {
                 gate::Verdict::NotExercised => State::NotExercised,
             },
             headline: super::gate::headline(outcome),
-            reasons: open.map(reason).collect(),
+            reasons,
         }
     }
 }

@@ -322,7 +322,8 @@ pub fn logs(run: &Run) -> Vec<Logs> {
 pub fn command(run: &Run) -> String {
     let settings = &run.output.manifest.settings;
     let tokenizer = format!(" --tokenizer {}", word(&settings.tokenizer));
-    let facts = if run.output.facts.is_empty() { "" } else { " --log-facts" };
+    let logged = !run.output.facts.is_empty() || run.output.lacks_facts();
+    let facts = if logged { " --log-facts" } else { "" };
     if settings.strategies == [Strategy::Recorded.name()] {
         return format!("compactor audit LOGS{tokenizer} --out DIR{facts}");
     }

@@ -330,7 +330,8 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
     let named = spots.len() <= 12;
     let names: Vec<String> = spots.iter().map(|spot| short(&spot.name, 26)).collect();
     let marks: Vec<(f64, f64)> = spots.iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
-    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 4.0));
+    // A label beside a mark at 0 just reaches below the axis, above its numbers.
+    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 6.0));
     frame(
         about,
         height,
@@ -455,6 +456,9 @@ pub fn heat(share: f64) -> usize {
     ((share.clamp(0.0, 1.0) * HEATS as f64) as usize).min(HEATS - 1)
 }
 
+/// Columns of a heat map that are wide enough to be told apart by lines between them.
+const PARTED: usize = 100;
+
 /// A row of a heat map, as wide as the page. Neighbours of one colour are one mark, so that a thousand columns stay small.
 pub fn strip(about: &About, cells: &[Option<f64>]) -> Markup {
     let x = Scale::new((0.0, cells.len() as f64), (0.0, 1_000.0));
@@ -466,6 +470,10 @@ pub fn strip(about: &About, cells: &[Option<f64>]) -> Markup {
             @for (from, to, step) in merged(cells) {
                 @let class = step.map_or_else(|| "hn".to_owned(), |step| format!("h{step}"));
                 rect class=(class) x=(num(x.at(from as f64))) y="0" width=(num(x.at(to as f64) - x.at(from as f64))) height="10" {}
+            }
+            @if (2..=PARTED).contains(&cells.len()) {
+                @let lines: Vec<String> = (1..cells.len()).map(|at| format!("M{} 0v10", num(x.at(at as f64)))).collect();
+                path class="cut" d=(lines.concat()) {}
             }
         }
     }

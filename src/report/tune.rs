@@ -6,12 +6,15 @@ use super::page::{BAD, BOLD, DIM, GOOD, Page, WARN, aligned, paint, percent};
 use super::text::{count, sanitize, thousands};
 use super::{Look, json_document};
 use crate::aggregate::Metric;
+use crate::results::Manifest;
 use crate::results::files::{RECOMMENDED_BEGINS, write_table};
-use crate::stats::{MIN_SESSIONS, Paired};
+use crate::stats::{Estimate, MIN_SESSIONS, Paired};
+use crate::tune::SideCount;
 use crate::tune::choose::{Bar, Verdict};
 use crate::tune::measure::Pooled;
 use crate::tune::record::{Found, rows};
-use crate::tune::search::Side;
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::io;
 
@@ -26,57 +29,135 @@ pub fn csv(found: Found<'_>) -> io::Result<String> {
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
+/// The document of `tune --format json` and `tuning.json`.
+#[derive(Debug, Serialize, JsonSchema)]
+pub(super) struct Document<'a> {
+    /// `tune`.
+    report: &'static str,
+    /// What was run on what.
+    manifest: &'a Manifest,
+    /// What the best has most of.
+    objective: &'static str,
+    /// Most prompt tokens per request of what may win.
+    max_tokens: Option<u64>,
+    /// Share of the sessions that confirm the choice.
+    held_out: f64,
+    /// `grid` or `halving`.
+    search: &'static str,
+    /// Steps of a search before the last one.
+    steps: Vec<StepRow>,
+    /// Combinations of the grid as it is written.
+    in_grid: usize,
+    /// Of those, the ones that are an earlier one in other words.
+    repeated: usize,
+    /// Sessions of each side.
+    sessions: Sides,
+    /// Keys of the grid.
+    keys: &'a [String],
+    /// Numbers of the combinations on the frontier, the cheapest first.
+    frontier: &'a [usize],
+    /// The best on the dev sessions; none where nothing may win.
+    chosen: Option<usize>,
+    /// What the held-out sessions say of it.
+    verdict: &'static str,
+    /// Its difference from the present setting on the held-out sessions.
+    difference: Option<Difference>,
+    /// The combination to use.
+    recommended: usize,
+    /// The replay that shows the present and the recommended setting beside each other.
+    command: String,
+    /// As tuning.csv.
+    #[schemars(schema_with = "super::dictionary::tuning_rows")]
+    combinations: Vec<Map<String, Value>>,
+}
+
+/// A step of a search.
+#[derive(Debug, Serialize, JsonSchema)]
+struct StepRow {
+    /// Dev sessions that were looked at.
+    sessions: usize,
+    /// Combinations that were tried on them.
+    combinations: usize,
+    /// Combinations that went on.
+    kept: usize,
+}
+
+/// The two sides.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Sides {
+    /// By which the choice is made.
+    dev: SideRow,
+    /// On which it is reported.
+    #[serde(rename = "held-out")]
+    held_out: SideRow,
+}
+
+/// Sessions of a side.
+#[derive(Debug, Serialize, JsonSchema)]
+struct SideRow {
+    /// All of them.
+    sessions: usize,
+    /// Those in which the present setting has a value of the objective.
+    measured: usize,
+}
+
+impl From<SideCount> for SideRow {
+    fn from(SideCount { sessions, measured }: SideCount) -> Self {
+        Self { sessions, measured }
+    }
+}
+
+/// A paired difference.
+#[derive(Debug, Serialize, JsonSchema)]
+struct Difference {
+    /// Mean over sessions.
+    mean: Option<f64>,
+    /// Lower end of its 95 % interval; none below 10 sessions.
+    low: Option<f64>,
+    /// Upper end.
+    high: Option<f64>,
+    /// Sessions that both have.
+    n: u64,
+    /// Two-sided p.
+    p: Option<f64>,
+}
+
+impl From<&Paired> for Difference {
+    fn from(Paired { difference, p, .. }: &Paired) -> Self {
+        let Estimate { mean, low, high, n } = *difference;
+        Self { mean, low, high, n, p: *p }
+    }
+}
+
 /// Manifest, search, verdict and rows as one document.
 pub fn json(found: Found<'_>) -> io::Result<String> {
     let (columns, rows) = rows(found);
-    let objects: Vec<Value> = rows
-        .into_iter()
-        .map(|row| Value::Object(columns.iter().cloned().zip(row).collect::<Map<String, Value>>()))
-        .collect();
     let Found { space, settings, tuning } = found;
-    let steps: Vec<Value> = tuning
-        .steps
-        .iter()
-        .map(|step| {
-            json!({
-                "sessions": step.sessions,
-                "combinations": step.tried,
-                "kept": step.kept,
-            })
-        })
-        .collect();
-    let sides: Map<String, Value> = [Side::Dev, Side::HeldOut]
-        .iter()
-        .zip(tuning.sides)
-        .map(|(side, of)| {
-            (side.name().to_owned(), json!({ "sessions": of.sessions, "measured": of.measured }))
-        })
-        .collect();
+    let [dev, held_out] = tuning.sides.map(SideRow::from);
+    let steps = tuning.steps.iter();
     let chosen = tuning.chosen.and_then(|at| tuning.candidates.get(at));
-    json_document(json!({
-        "report": "tune",
-        "manifest": tuning.manifest,
-        "objective": settings.objective.name(),
-        "max_tokens": settings.max_tokens,
-        "held_out": settings.held_out,
-        "search": settings.search.name(),
-        "steps": steps,
-        "in_grid": space.in_grid,
-        "sessions": sides,
-        "keys": space.keys,
-        "frontier": tuning.frontier,
-        "chosen": tuning.chosen,
-        "verdict": tuning.verdict.name(),
-        "difference": chosen.map(|one| difference(&one.difference_held_out)),
-        "recommended": tuning.recommended,
-        "command": found.command(),
-        "combinations": objects,
+    json_document(json!(Document {
+        report: "tune",
+        manifest: &tuning.manifest,
+        objective: settings.objective.name(),
+        max_tokens: settings.max_tokens,
+        held_out: settings.held_out,
+        search: settings.search.name(),
+        steps: steps
+            .map(|step| StepRow { sessions: step.sessions, combinations: step.tried, kept: step.kept })
+            .collect(),
+        in_grid: space.in_grid,
+        repeated: space.repeated,
+        sessions: Sides { dev, held_out },
+        keys: &space.keys,
+        frontier: &tuning.frontier,
+        chosen: tuning.chosen,
+        verdict: tuning.verdict.name(),
+        difference: chosen.map(|one| Difference::from(&one.difference_held_out)),
+        recommended: tuning.recommended,
+        command: found.command(),
+        combinations: rows.into_iter().map(|row| columns.iter().cloned().zip(row).collect()).collect(),
     }))
-}
-
-fn difference(paired: &Paired) -> Value {
-    let Paired { difference, p, .. } = paired;
-    json!({ "mean": difference.mean, "low": difference.low, "high": difference.high, "n": difference.n, "p": p })
 }
 
 /// The profile to use as a file, with what is known of it.
@@ -120,6 +201,13 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
         .max_tokens
         .map_or_else(String::new, |most| format!(", at most {} prompt tokens per request", thousands(most)));
     page.prose(&format!("Best: most {objective}{most}, no hard rule broken; {}", found.windows()));
+    if space.repeated > 0 {
+        page.item(&format!(
+            "{} of {} in the grid are others in other words: each is run and told once",
+            thousands(space.repeated as u64),
+            thousands(space.in_grid as u64)
+        ));
+    }
     for step in &tuning.steps {
         page.item(&format!(
             "{} on {}: {} kept",
@@ -133,8 +221,11 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     page.gap();
     page.prose(&format!(
         "* on the frontier: none has as much {objective} for as few tokens. {objective} and tokens (prompt tokens per request) \
-         are those of the present setting and the mean difference over the sessions that both have."
+         are those of the present setting and the mean difference over the dev sessions that both have, which are n."
     ));
+    if tuning.candidates.iter().any(|one| one.bar == Some(Bar::Dropped)) {
+        page.prose("What the search dropped was seen on fewer sessions than the others: it has no rank, and its figures are not theirs.");
+    }
     page.gap();
     for (number, sentence) in verdict(found).iter().enumerate() {
         if number == 0 {
@@ -153,7 +244,7 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     ] {
         let n = barred(bar) as u64;
         if n > 0 {
-            page.styled(WARN, &format!("{} {text}", count(n, "combination")));
+            page.styled(WARN, &format!("{} {text}", count(n, "setting")));
         }
     }
     if tuning.manifest.sessions_failed > 0 {
@@ -200,13 +291,13 @@ fn body(page: &mut Page, found: Found<'_>) {
         [
             text(&["", "", ""]),
             head(before),
-            text(&[above, "held", "struct.", "lexical", "context", "tokens", "context", ""]),
+            text(&[above, "dev", "held", "struct.", "lexical", "context", "tokens", "context", ""]),
         ]
         .concat(),
         [
             text(&["", "", "#"]),
             head(last),
-            text(&[below, "out", "facts", "facts", "facts", "/request", "smaller", ""]),
+            text(&[below, "n", "out", "facts", "facts", "facts", "/request", "smaller", ""]),
         ]
         .concat(),
     ];
@@ -217,12 +308,14 @@ fn body(page: &mut Page, found: Found<'_>) {
             if value.is_empty() { "-".to_owned() } else { value }
         };
         let pooled: &Pooled = &candidate.dev;
-        let mark = match (*number == tuning.recommended, *number == 0) {
-            (true, true) => "present, recommended",
-            (true, false) => "recommended",
-            (false, true) => "present",
-            (false, false) => candidate.bar.map_or("", Bar::name),
-        };
+        // What is kept for want of anything that may win is not recommended for its own sake.
+        let recommended = *number == tuning.recommended && candidate.bar.is_none();
+        let marks = [
+            (*number == 0).then_some("present"),
+            recommended.then_some("recommended"),
+            candidate.bar.map(Bar::name),
+        ];
+        let mark = marks.into_iter().flatten().collect::<Vec<_>>().join(", ");
         let rank = candidate.rank.map_or_else(|| "-".to_owned(), |rank| rank.to_string());
         let share = |metric: Metric| percent(pooled.metric(metric).mean);
         lines.push(
@@ -231,6 +324,7 @@ fn body(page: &mut Page, found: Found<'_>) {
                 told.iter().map(value).collect(),
                 vec![
                     percent(candidate.score.value),
+                    thousands(candidate.score.n as u64),
                     percent(candidate.score_held_out.value),
                     share(Metric::Structural),
                     share(Metric::Lexical),
@@ -240,7 +334,7 @@ fn body(page: &mut Page, found: Found<'_>) {
                         .tokens
                         .map_or_else(|| "n/a".to_owned(), |it| thousands(it.round() as u64)),
                     percent(pooled.reduction),
-                    mark.to_owned(),
+                    mark,
                 ],
             ]
             .concat(),
@@ -271,7 +365,7 @@ fn body(page: &mut Page, found: Found<'_>) {
 /// Lines of a table of no more columns than there are, as far as leaving out what stands behind the objective (whose place is
 /// given) goes: how much smaller contexts get, then kinds of facts from the right.
 fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Vec<String> {
-    let mut optional = [objective + 6, objective + 4, objective + 3, objective + 2].into_iter();
+    let mut optional = [objective + 7, objective + 5, objective + 4, objective + 3].into_iter();
     loop {
         let last = lines.first().map_or(0, Vec::len).saturating_sub(1);
         let shown = aligned(&lines, &(1..last).collect::<Vec<_>>());
@@ -289,8 +383,10 @@ fn verdict(found: Found<'_>) -> Vec<String> {
     let objective = settings.objective.name();
     let [dev, held_out] = tuning.sides;
     let Some(at) = tuning.chosen else {
-        let why = "no combination may win (hard rules broken, too few sessions, or too many tokens)";
-        let mut told = vec![format!("Keep the present setting: {why}.")];
+        let present = tuning.candidates.first().and_then(|one| one.bar).map_or("", Bar::name);
+        let mut told = vec![format!(
+            "Keep the present setting for want of a better one: none may win, the present one ({present}) included."
+        )];
         if tuning.candidates.iter().all(|one| one.bar == Some(Bar::Breaks)) {
             told.push(
                 "Where every setting breaks hard rules, the window is too small for what some session has to keep: try larger \
@@ -316,10 +412,12 @@ fn verdict(found: Found<'_>) -> Vec<String> {
         format!("{objective} of number {at} less that of the present setting: {difference} over {n}{p}.");
     let mut told = match tuning.verdict {
         Verdict::PresentIsBest => {
-            vec![format!(
-                "Keep the present setting: none of {} was better on the dev sessions.",
-                space.in_grid
-            )]
+            let others = match space.combinations.len().saturating_sub(1) {
+                0 => "the grid holds no other".to_owned(),
+                1 => "the other one was not better on the dev sessions".to_owned(),
+                n => format!("none of the {} others was better on the dev sessions", thousands(n as u64)),
+            };
+            vec![format!("Keep the present setting: {others}.")]
         }
         Verdict::Better => vec![format!("Use number {at}: it is better than the present setting."), measured],
         Verdict::NoDifference => {

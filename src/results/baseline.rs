@@ -122,8 +122,8 @@ pub fn write(dir: &Path, manifest: &Manifest, scores: &[Score]) -> Result<(), Fi
         }
     }
     make_directory(dir)?;
-    // What readers noticed and the worst losses belong to the run; they would only make the file large.
-    let head = Manifest { problems: Vec::new(), worst_losses: Vec::new(), ..manifest.clone() };
+    // What readers noticed and what was lost belong to the run; they would only make the file large.
+    let head = Manifest { facts: 0, problems: Vec::new(), worst_losses: Vec::new(), ..manifest.clone() };
     let json = serde_json::to_string_pretty(&head);
     let json = json.map_err(|error| FilesError::new(dir, error.to_string(), "please report it"))?;
     place(&dir.join(ROWS), rows(scores).as_bytes(), true)?;

@@ -207,7 +207,7 @@ fn is_result(path: &Path, name: &str) -> bool {
 
 fn starts_with(path: &Path, first: &str) -> bool {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(64).read_to_end(&mut start));
+    let read = open(path).and_then(|file| file.take(64).read_to_end(&mut start));
     read.is_ok() && (start.is_empty() || start.starts_with(first.as_bytes()))
 }
 
@@ -462,7 +462,8 @@ fn write_file(
 
 pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     let rerun = "write the results again with `compactor replay --out DIR`";
-    let text = fs::read_to_string(path).map_err(|error| FilesError {
+    let mut text = String::new();
+    open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(|error| FilesError {
         hint:
             "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json"
                 .to_owned(),
@@ -485,9 +486,10 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     }
 }
 
-/// A text file.
+/// A text file that a user names; a pipe will do.
 pub fn read_text(path: &Path) -> Result<String, FilesError> {
-    String::from_utf8(read_bytes(path)?).map_err(|error| {
+    let bytes = fs::read(path).map_err(|error| FilesError::io(path, "read the file", error))?;
+    String::from_utf8(bytes).map_err(|error| {
         let line = error
             .as_bytes()
             .iter()
@@ -501,8 +503,15 @@ pub fn read_text(path: &Path) -> Result<String, FilesError> {
 /// Does a file begin like this? One that is not there or empty loses nothing.
 pub(super) fn begins_like(path: &Path, begins: &str) -> bool {
     let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start));
-    read.is_err() || start.is_empty() || start == begins.as_bytes()
+    match open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start)) {
+        Ok(_) => start.is_empty() || start == begins.as_bytes(),
+        Err(error) => error.kind() == io::ErrorKind::NotFound,
+    }
+}
+
+/// Opens a file of a directory of results. Such files are regular ones: a pipe in the place of one would be waited for without end.
+fn open(path: &Path) -> io::Result<File> {
+    if fs::metadata(path)?.is_file() { File::open(path) } else { Err(io::Error::other("is no regular file")) }
 }
 
 /// Adds to the end of a file, which is made where there is none.
@@ -512,15 +521,18 @@ pub fn append(path: &Path, bytes: &[u8]) -> Result<(), FilesError> {
         .map_err(|error| FilesError::io(path, "write to the file", error))
 }
 
-/// The bytes of a file.
+/// The bytes of a file of a directory of results.
 pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, FilesError> {
-    fs::read(path).map_err(|error| FilesError::io(path, "read the file", error))
+    let mut bytes = Vec::new();
+    let read = open(path).and_then(|mut file| file.read_to_end(&mut bytes));
+    read.map_err(|error| FilesError::io(path, "read the file", error))?;
+    Ok(bytes)
 }
 
 fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {
     let rerun = "undo changes by hand, or write the results again with `compactor replay --out DIR`";
     let bad = |cause: String, line: Option<u64>| FilesError::new(path, cause, rerun).at(line);
-    let file = File::open(path).map_err(|error| FilesError {
+    let file = open(path).map_err(|error| FilesError {
         hint: "the directory is not complete: write the results again with `compactor replay --out DIR`"
             .to_owned(),
         ..FilesError::io(path, "read the file", error)

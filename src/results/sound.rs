@@ -10,7 +10,14 @@ pub const MOST: u64 = 1 << 40;
 
 /// The first thing that cannot be; `None` when all is sound.
 pub fn fault(run: &RunOutput) -> Option<String> {
-    sessions(run).or_else(|| cycles(run)).or_else(|| classes(run))
+    sessions(run).or_else(|| cycles(run)).or_else(|| classes(run)).or_else(|| facts(run))
+}
+
+/// A file of facts that is gone is another matter: nothing but losses rests on it ([`RunOutput::lacks_facts`]).
+fn facts(run: &RunOutput) -> Option<String> {
+    let (rows, told) = (run.facts.len() as u64, run.manifest.facts);
+    (rows > 0 && told > 0 && rows != told)
+        .then(|| format!("facts.csv has {rows} rows, and run.json tells of {told}"))
 }
 
 type Plan<'a> = (&'a str, &'a str, &'a str, u64);

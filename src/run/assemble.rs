@@ -53,6 +53,7 @@ pub(super) fn assemble(
             losses.append(&mut session.losses);
         }
     }
+    output.manifest.facts = output.facts.len() as u64;
     output.manifest.worst_losses = worst(losses);
     output
 }

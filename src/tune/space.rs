@@ -4,7 +4,7 @@ use super::grid::{Axis, Grid, GridError, PROFILE, RESERVED, STRATEGY, SUMMARY_TO
 use crate::profile::{Profile, nested, overlay};
 use crate::run::{PlanAt, WindowChoice, Windows};
 use crate::strategy::Strategy;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 /// A profile that settings are put on.
@@ -38,8 +38,10 @@ pub struct Space {
     pub keys: Vec<String>,
     /// Number 0 is the present setting: the first base profile as it is, under the first strategy and window.
     pub combinations: Vec<Combination>,
-    /// Combinations of the grid; one of them may be the present setting.
+    /// Combinations of the grid as it is written; one of them may be the present setting.
     pub in_grid: usize,
+    /// Of those, the ones that are an earlier one in other words: they are not run again.
+    pub repeated: usize,
     /// Profiles, that of the present setting first.
     pub profiles: Vec<Profile>,
     /// Strategies, that of the present setting first.
@@ -47,6 +49,20 @@ pub struct Space {
     /// Windows, that of the present setting first; or searched for under the present setting, and the same for all.
     pub windows: Windows,
     bases: Vec<Base>,
+}
+
+/// Profiles that were made.
+#[derive(Default)]
+struct Known {
+    /// By the places of the values that make them.
+    by_places: BTreeMap<Vec<usize>, usize>,
+    /// What each of them does.
+    policies: Vec<Profile>,
+}
+
+/// A profile without what it is called: two files can hold the same one.
+fn policy(profile: &Profile) -> Profile {
+    Profile { name: String::new(), description: String::new(), ..profile.clone() }
 }
 
 impl Space {
@@ -73,6 +89,7 @@ impl Space {
             keys: grid.axes.iter().map(|axis| axis.key.clone()).collect(),
             combinations: vec![Combination { plan, values, base: 0, own: Table::new() }],
             in_grid: 0,
+            repeated: 0,
             profiles: vec![present],
             strategies,
             windows,
@@ -83,14 +100,16 @@ impl Space {
     }
 
     fn fill(&mut self, grid: &Grid) -> Result<(), GridError> {
-        // Profiles by the places of the values that make them.
-        let mut known: BTreeMap<Vec<usize>, usize> = BTreeMap::new();
+        let mut known = Known { policies: self.profiles.iter().map(policy).collect(), ..Known::default() };
+        let mut seen: BTreeSet<PlanAt> = BTreeSet::new();
         let mut places = vec![0_usize; grid.axes.len()];
         loop {
             self.in_grid += 1;
             let picked: Vec<(&Axis, usize)> = grid.axes.iter().zip(places.iter().copied()).collect();
             let combination = self.combination(&picked, &mut known)?;
-            if self.combinations.first().is_some_and(|present| present.plan != combination.plan) {
+            if !seen.insert(combination.plan) {
+                self.repeated += 1;
+            } else if self.combinations.first().is_some_and(|present| present.plan != combination.plan) {
                 self.combinations.push(combination);
             }
             // The last axis runs fastest.
@@ -108,7 +127,7 @@ impl Space {
     fn combination(
         &mut self,
         picked: &[(&Axis, usize)],
-        known: &mut BTreeMap<Vec<usize>, usize>,
+        known: &mut Known,
     ) -> Result<Combination, GridError> {
         let place = |key: &str| picked.iter().find(|(axis, _)| axis.key == key).map_or(0, |(_, at)| *at);
         let base = place(PROFILE);
@@ -129,7 +148,7 @@ impl Space {
             .filter(|(axis, _)| axis.key != STRATEGY && axis.key != WINDOW)
             .map(|(_, at)| *at)
             .collect();
-        let profile = if let Some(profile) = known.get(&of_profile) {
+        let profile = if let Some(profile) = known.by_places.get(&of_profile) {
             *profile
         } else {
             let Some(on) = self.bases.get(base) else {
@@ -144,13 +163,20 @@ impl Space {
                      `compactor profiles show NAME` shows the keys",
                 )
             })?;
-            let at = if self.profiles.first() == Some(&profile) {
-                0
-            } else {
+            let own = policy(&profile);
+            // What is tuned most is looked at first: large grids hold thousands that differ there.
+            let same = |other: &Profile| {
+                other.keep == own.keep
+                    && other.trigger == own.trigger
+                    && other.summary == own.summary
+                    && *other == own
+            };
+            let at = known.policies.iter().position(same).unwrap_or_else(|| {
+                known.policies.push(own);
                 self.profiles.push(profile);
                 self.profiles.len() - 1
-            };
-            known.insert(of_profile, at);
+            });
+            known.by_places.insert(of_profile, at);
             at
         };
         let plan = PlanAt { profile, window: place(WINDOW), strategy: place(STRATEGY) };
@@ -229,8 +255,7 @@ fn window(value: &Value) -> WindowChoice {
 /// What the present setting has for an axis.
 fn as_it_is(axis: &Axis, base: &Base) -> String {
     match axis.key.as_str() {
-        PROFILE => base.name.clone(),
-        STRATEGY | WINDOW => axis.values.first().map(shown).unwrap_or_default(),
+        PROFILE | STRATEGY | WINDOW => axis.values.first().map(shown).unwrap_or_default(),
         SUMMARY_TOKENS => String::new(),
         key => {
             let mut parts = key.split('.');
@@ -291,6 +316,25 @@ mod tests {
             space.combinations.iter().map(|one| one.plan).collect();
         assert_eq!(plans.len(), 8);
         assert_eq!(space.combinations[4].plan.profile, space.combinations[1].plan.profile);
+    }
+
+    #[test]
+    fn the_same_policy_under_several_names_is_one() {
+        let mut grid = Grid::default();
+        let named = ["profile=standard,copy.toml,./copy.toml,other.toml", "keep.tokens=4k,20k"];
+        grid.set(&named.map(str::to_owned)).unwrap();
+        let file = |name: &str, own: &str| Base {
+            name: name.to_owned(),
+            table: Profile::table_in(name, &format!("extends = \"standard\"\n{own}")).unwrap(),
+            embedded: false,
+        };
+        let copy = |name: &str| file(name, "name = \"copy\"\ndescription = \"the same\"\n");
+        let other = file("other.toml", "pin_request = false\n");
+        let bases = vec![standard(), copy("copy.toml"), copy("./copy.toml"), other];
+        let space = Space::new(&grid, bases, 5).unwrap();
+        let values: Vec<String> = space.combinations.iter().map(|one| one.values.join(" ")).collect();
+        assert_eq!(values, ["standard 20000", "standard 4000", "other.toml 4000", "other.toml 20000"]);
+        assert_eq!((space.in_grid, space.repeated, space.profiles.len()), (8, 4, 4));
     }
 
     #[test]

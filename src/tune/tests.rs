@@ -1,5 +1,6 @@
 use super::choose::better;
 use super::grid::Grid;
+use super::record::Found;
 use super::space::Base;
 use super::*;
 use crate::discover::discover;
@@ -33,6 +34,13 @@ fn settings() -> TuneSettings {
 
 fn tuned(logs: &Discovered, space: &Space, settings: &TuneSettings) -> Tuning {
     tune(logs, space, settings, &Extractive, &|_, _| {}).expect("threads")
+}
+
+/// A small search, for those who write one down.
+pub(crate) fn small<T>(told: impl FnOnce(Found<'_>) -> T) -> T {
+    let (space, settings) = (space(&["keep.tokens=4k", "strategy=structured,truncate"]), settings());
+    let tuning = tuned(&logs(&["pi"]), &space, &settings);
+    told(Found { space: &space, settings: &settings, tuning: &tuning })
 }
 
 #[test]

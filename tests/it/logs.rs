@@ -6,7 +6,7 @@ use compactor::discover::discover;
 use compactor::ingest::{Ingested, ingest};
 use compactor::profile::Profile;
 use compactor::replay::recorded::recorded;
-use compactor::replay::{Asked, Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
+use compactor::replay::{Mode, Plan, Prepared, Replay, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::run::{Job, RunSettings, WindowChoice, Windows, run};
 use compactor::strategy::Strategy;
@@ -214,20 +214,7 @@ pub(crate) fn summaries(context: &Context) -> Vec<&str> {
 
 /// Settings of a replay.
 pub(crate) fn replaying(strategies: &[Strategy], windows: Windows) -> RunSettings {
-    RunSettings {
-        job: Job::Replay,
-        profiles: vec![Profile::standard()],
-        strategies: strategies.to_vec(),
-        windows,
-        summary_tokens: None,
-        asked: Asked::default(),
-        schedule: ScheduleMode::Locked,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 2,
-        log_facts: true,
-        events: false,
-    }
+    RunSettings { jobs: 2, log_facts: true, ..RunSettings::replay(strategies, windows) }
 }
 
 /// Settings of an audit.

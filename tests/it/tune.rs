@@ -167,7 +167,19 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     let profile = sandbox.path("out/recommended.toml").to_string_lossy().into_owned();
     let both = format!("standard,{profile}");
     let all = fixture("");
-    let replay = ["replay", &all, "-q", "--format", "csv", "--profile", &both, "--strategy", strategy];
+    let replay = [
+        "replay",
+        &all,
+        "-q",
+        "--format",
+        "csv",
+        "--profile",
+        &both,
+        "--strategy",
+        strategy,
+        "--out",
+        "replayed",
+    ];
     let ran = sandbox.run(&[&replay[..], windows].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let replayed = rows(&ran.stdout);
@@ -190,6 +202,21 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     ] {
         assert_eq!(best[column], row[column], "{column} of {best:?}");
     }
+    let kept = rows(&read(&sandbox, "replayed/kept.csv"));
+    let mut measured = 0;
+    for row in kept.iter().filter(|row| row["profile"] == "standard-tuned" && row["cycle"].is_empty()) {
+        // Groups of classes have no columns in a tuning.
+        let column = format!("survival.{}", row["class"]);
+        let Some(mean) = best.get(&column) else { continue };
+        let own = ["_low", "_high", "_n"].map(|end| best[&format!("{column}{end}")].as_str());
+        let theirs = ["low", "high", "sessions"].map(|name| row[name].as_str());
+        assert_eq!((mean, own), (&row["survival"], theirs), "{column}");
+        measured += usize::from(!mean.is_empty());
+    }
+    let told =
+        best.iter().filter(|(name, n)| name.starts_with("survival.") && name.ends_with("_n") && *n != "0");
+    assert_eq!(measured, told.count(), "every class that the tuning measured");
+    assert!(measured > 8, "most classes occur");
     assert!(best["needed_survival"].parse::<f64>().is_ok_and(|share| share > 0.0), "something was measured");
 }
 
@@ -229,6 +256,112 @@ fn the_grid_of_the_readme_is_one() {
     assert_eq!(ran.code, 0, "{ran:?}");
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     assert_eq!(document["in_grid"], 32);
+}
+
+#[test]
+fn a_grid_names_profiles_that_lie_beside_it() {
+    let sandbox = Sandbox::new();
+    let profile =
+        |tokens: u32| format!("extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = {tokens}\n");
+    sandbox.file("grids/mine.toml", profile(8_000));
+    sandbox.file("mine.toml", profile(2_000));
+    sandbox.file("grids/grid.toml", "profile = [\"mine.toml\", \"standard\"]\nkeep.context = [0.1]\n");
+    let pi = fixture("pi");
+    let tune = |extra: &[&str]| {
+        let ran = sandbox.run(&[&["tune", &pi, "-q", "--held-out", "0", "--out", "out"][..], extra].concat());
+        assert_eq!(ran.code, 0, "{ran:?}");
+        std::fs::read_to_string(sandbox.path("out/recommended.toml")).expect("a profile")
+    };
+    // The limit bars everything, so that what is there stays.
+    let fixed = ["--grid", "grids/grid.toml", "--max-tokens", "1"];
+    let kept = tune(&fixed);
+    assert!(kept.contains("tokens = 8000") && kept.contains("--profile grids/mine.toml "), "{kept}");
+    // What the command line names begins where it is called.
+    let kept = tune(&[&fixed[..], &["--set", "profile=mine.toml"]].concat());
+    assert!(kept.contains("tokens = 2000") && kept.contains("--profile mine.toml "), "{kept}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_grid_that_comes_through_a_pipe_lies_where_it_is_called() {
+    let sandbox = Sandbox::new();
+    sandbox.file("mine.toml", "extends = \"standard\"\nname = \"mine\"\n[keep]\ntokens = 8000\n");
+    let grid = "profile = [\"mine.toml\"]\nkeep.context = [0.1]\n";
+    let pi = fixture("pi");
+    let tune = ["tune", pi.as_str(), "-q", "--held-out", "0", "--grid", "/dev/stdin", "--format", "csv"];
+    let ran = sandbox.run_with(&tune, grid);
+    assert_eq!((ran.code, rows(&ran.stdout)[0]["profile"].as_str()), (0, "mine.toml"), "{ran:?}");
+}
+
+#[test]
+fn a_profile_that_is_named_twice_is_tried_and_told_once() {
+    let sandbox = Sandbox::new();
+    sandbox.file("p2.toml", "extends = \"standard\"\nname = \"p2\"\n[keep]\ntokens = 8000\n");
+    let ran = tuned(&sandbox, &["--set", "profile=p2.toml,./p2.toml"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    assert!(ran.stdout.starts_with("0 combinations and the present setting"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("the grid holds no other") && ran.stdout.contains("1 of 2"),
+        "{}",
+        ran.stdout
+    );
+    let ran = tuned(&sandbox, &["--set", "profile=standard,p2.toml,./p2.toml", "--format", "json"]);
+    let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    assert_eq!((&document["in_grid"], &document["repeated"]), (&Value::from(3), &Value::from(1)));
+    assert_eq!(document["combinations"].as_array().map(Vec::len), Some(4), "two, dev and held-out each");
+    // The record counts sessions as that of a replay does.
+    let all = fixture("");
+    let replay = ["replay", &all, "-q", "--format", "json", "--profile", "standard,p2.toml", "--same-window"];
+    let ran = sandbox.run(&[&replay[..], &["--strategy", "structured"]].concat());
+    let replayed: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    for name in ["sessions", "sessions_exercised", "sessions_not_exercised", "sessions_failed"] {
+        assert_eq!(document["manifest"][name], replayed["manifest"][name], "{name}");
+    }
+    assert!(document["manifest"]["sessions_exercised"].as_u64().is_some_and(|n| n > 10));
+}
+
+#[test]
+fn the_present_setting_is_told_to_be_barred() {
+    let sandbox = Sandbox::new();
+    let ran = tuned(&sandbox, &[&SETS[..], &["--max-tokens", "1"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let marked = |mark: &str| ran.stdout.lines().filter(|line| line.trim_end().ends_with(mark)).count();
+    assert_eq!(
+        (marked("present, too-many-tokens"), marked("too-many-tokens"), marked("recommended")),
+        (1, 4, 0),
+        "{}",
+        ran.stdout
+    );
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("none may win, the present one (too-many-tokens) included"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("4 settings took more tokens than allowed"), "{}", ran.stdout);
+}
+
+#[test]
+fn each_row_says_on_how_many_sessions_it_rests() {
+    let sandbox = Sandbox::new();
+    let sets =
+        ["--set", "trigger.limit.share=0.65,0.7,0.75,0.8", "--set", "keep.tokens=4k,20k", "--held-out", "0"];
+    let ran = tuned(&sandbox, &[&sets[..], &["--search", "halving"]].concat());
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let rows: Vec<Vec<&str>> = ran
+        .stdout
+        .lines()
+        .skip_while(|line| !line.starts_with("---"))
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .map(|line| line.trim_start_matches('*').split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), 8, "{}", ran.stdout);
+    // Rank, number, two keys, objective, n.
+    let of = |dropped: bool| -> Vec<u64> {
+        let rows = rows.iter().filter(|row| row.contains(&"dropped") == dropped);
+        rows.map(|row| row[5].parse().expect("a number")).collect()
+    };
+    let (all, few) = (of(false), of(true));
+    assert!(few.iter().max() < all.iter().min() && !few.is_empty(), "{}", ran.stdout);
+    assert!(rows.iter().all(|row| (row[0] == "-") == row.contains(&"dropped")), "{}", ran.stdout);
+    assert!(ran.stdout.contains("it has no rank"), "{}", ran.stdout);
 }
 
 #[test]

@@ -159,7 +159,7 @@ fn a_gate_is_shown_to_turn_red() {
     check(&sandbox.run(&["gate", "run", "--baseline", "base", "--self-test"]), 0, "self-test: all ", "");
     sandbox.file("void.toml", "[[rule]]\nmetric = \"files_modified\"\nmax_drop = 1\n");
     let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--policy", "void.toml", "--self-test"]);
-    check(&ran, 1, "MISSED files_modified", "");
+    check(&ran, 1, "MISSED: files_modified", "");
     check(
         &sandbox.run(&["gate", "run", "--baseline", "run"]),
         2,
@@ -391,7 +391,7 @@ fn a_policy_without_rules_holds_what_none_would() {
     check(
         &sandbox.run(&[&arguments[..], &["--self-test"]].concat()),
         1,
-        "MISSED files_read: nothing to damage",
+        "MISSED: files_read: nothing to damage",
         "",
     );
 }
@@ -478,4 +478,60 @@ fn new_losses_are_those_of_a_fact_whatever_window_was_found() {
     let page = sandbox.run(&["report", "worse", "--baseline", "run", "--markdown", "-", "--redact"]);
     assert!(page.stdout.contains("structured/cycles: needed"), "{}", page.stdout);
     assert!(!page.stdout.contains("tinyq-segment"), "{}", page.stdout);
+}
+
+#[test]
+fn facts_that_were_recorded_and_are_gone_are_missed() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "run", &["--log-facts"]);
+    let path = sandbox.path("run/facts.csv");
+    let whole = std::fs::read_to_string(&path).expect("facts");
+    let both = [&["report", "run"][..], &["compare", "run", "run"]];
+    for arguments in both {
+        let ran = sandbox.run(arguments);
+        assert!(ran.code == 0 && !ran.stderr.contains("facts.csv"), "{ran:?}");
+    }
+    // What lost its end is no run.
+    let lines: Vec<&str> = whole.split_inclusive('\n').collect();
+    std::fs::write(&path, lines[..lines.len() - 1].concat()).expect("facts");
+    for arguments in both {
+        check(&sandbox.run(arguments), 2, "", "run.json tells of");
+    }
+    // A file that is gone may have been too large to keep: the rest is read, and that is said.
+    std::fs::remove_file(&path).expect("facts");
+    for arguments in both {
+        check(
+            &sandbox.run(arguments),
+            0,
+            "",
+            "run: facts.csv is missing, though the run was recorded with --log-facts",
+        );
+    }
+    check(&sandbox.run(&["gate", "run", "--baseline", "base", "--accept"]), 0, "accepted", "");
+    let head = std::fs::read_to_string(sandbox.path("base/baseline.json")).expect("a baseline");
+    assert!(!head.contains("\"facts\""), "a baseline is the same with and without facts: {head}");
+}
+
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_result_is_not_waited_for() {
+    let sandbox = with_baseline();
+    let pipe = |name: &str| {
+        let path = sandbox.path(name);
+        std::fs::remove_file(&path).ok();
+        let made = std::process::Command::new("mkfifo").arg(&path).status();
+        assert!(made.expect("mkfifo").success());
+    };
+    let gate = ["gate", "run", "--baseline", "base"];
+    pipe("base/baseline.csv");
+    check(&sandbox.run(&gate), 2, "", "baseline.csv: cannot read the file: is no regular file");
+    check(&sandbox.run(&["gate", "run", "--baseline", "base", "--accept"]), 2, "", "baseline.csv");
+    for name in ["audit.csv", "cycles.csv", "run.json"] {
+        pipe(&format!("run/{name}"));
+        let message = format!("{name}: cannot read the file: is no regular file");
+        check(&sandbox.run(&gate), 2, "", &message);
+        check(&sandbox.run(&["report", "run"]), 2, "", &message);
+    }
+    let logs = fixture("pi");
+    check(&sandbox.run(&["replay", &logs, "--out", "run"]), 2, "", "holds files that are not results");
 }

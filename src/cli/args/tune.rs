@@ -1,10 +1,9 @@
 //! Arguments of `tune`.
 
-use super::{CYCLES, ListArgs, Output, Schedule, tokenizer, tokens, unknown};
+use super::{CYCLES, ListArgs, Output, Schedule, WorkArgs, tokens, unknown};
 use crate::aggregate::Metric;
-use crate::tokens::Tokenizer;
 use crate::tune::search::Search;
-use clap::{Args, ValueEnum};
+use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
 
 pub(super) const ABOUT: &str = "\
@@ -24,7 +23,7 @@ chosen on most sessions and recommended only where the held-out ones tell it apa
 
 /// Arguments of `tune`.
 #[derive(Debug, Args)]
-#[command(arg_required_else_help = true)]
+#[command(arg_required_else_help = true, group = ArgGroup::new("settings").args(["grid", "set"]).required(true).multiple(true))]
 pub struct TuneArgs {
     /// Files, directories (searched recursively, hidden ones too), globs, or `-` for stdin
     #[arg(required_unless_present = "files_from", value_name = "LOG")]
@@ -34,11 +33,11 @@ pub struct TuneArgs {
     #[command(flatten)]
     pub list: ListArgs,
 
-    /// What to try: a TOML file of keys of a profile with lists of values
-    #[arg(short, long, value_name = "FILE", required_unless_present = "set")]
+    /// What to try: a TOML file of keys of a profile with lists of values. Profile files that it names lie beside it
+    #[arg(short, long, value_name = "FILE")]
     pub grid: Option<PathBuf>,
 
-    /// The same for one key, in place of what the file has for it; may be given again
+    /// The same for one key, without a file or in place of what the file has for it; may be given again
     #[arg(long, value_name = "KEY=V1,V2")]
     pub set: Vec<String>,
 
@@ -76,13 +75,9 @@ pub struct TuneArgs {
     #[arg(long, value_enum, default_value_t = Schedule::Locked)]
     pub schedule: Schedule,
 
-    /// How tokens are counted: o200k and cl100k are exact, heuristic is bytes / 4
-    #[arg(long, value_name = "NAME", value_parser = tokenizer, default_value = "o200k")]
-    pub tokenizer: Tokenizer,
-
-    /// Threads; default: all cores
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    /// How the work is done
+    #[command(flatten)]
+    pub work: WorkArgs,
 
     /// Write tuning.csv (two rows per combination: dev and held-out), tuning.json and recommended.toml to this directory
     #[arg(short, long, value_name = "DIR")]

@@ -1,7 +1,8 @@
 //! Arguments of the verbs that read results.
 
-use super::{ArgAction, Args, PathBuf, ValueEnum};
 use crate::report::Format;
+use clap::{ArgAction, Args, ValueEnum};
+use std::path::PathBuf;
 
 pub(super) const COMPARE_ABOUT: &str = "\
 Compare two runs: what changed, by how much, in which sessions, and what is newly lost
@@ -80,7 +81,8 @@ A policy, gate.toml:
   [invariants]                 broken hard invariants that are allowed, 0 unless named
   no_gain = 2
   [[rule]]
-  metric = \"files_modified\"    a share: min, max_drop; or an amount: max, max_rise
+  metric = \"files_modified\"    a share: min, max_drop; or an amount: max, max_rise; of one class of
+                               facts the share is called survival.CLASS
   strategy = \"structured\"      profile, strategy, window: one name, a list, or any
   min = 0.95                   passes on 0.95; compared as counts
   max_drop = 0.01              may be 0.01 below the baseline

@@ -30,9 +30,9 @@ pub(super) fn tuning() -> Vec<Column> {
         ("split", "text", "`dev`: the sessions it was chosen by; `held-out`: those it is reported on."),
         ("present", "true or false", "This is the present setting."),
         ("recommended", "true or false", "This is the recommended setting."),
-        ("rank", "whole number or empty", "Rank by the objective on the dev sessions, from 1."),
+        ("rank", "whole number or empty", "Rank by the objective on the dev sessions, from 1; empty for what cannot win, or was dropped on a part of them."),
         ("on_frontier", "true or false", "No other setting keeps as much for as few tokens."),
-        ("barred", "text", "Why it can never be recommended; empty when it can."),
+        ("barred", "text", "Why it cannot win; empty when it can."),
         ("objective", "number or empty", "The objective: that of the present setting and the mean difference over sessions that both have."),
         ("objective_tokens", "number or empty", "Prompt tokens per request, in the same way."),
         ("objective_n", "whole number", "Sessions that both have."),
@@ -43,7 +43,7 @@ pub(super) fn tuning() -> Vec<Column> {
         ("n_sessions", "whole number", "Sessions of this side."),
         ("n_exercised", "whole number", "Of those, compacted with a reduction of 1 % or more."),
         ("n_failed", "whole number", "Of those, failed."),
-        ("n_cycles", "whole number", "Cycles of all sessions."),
+        ("n_cycles", "whole number", "Cycles of the exercised sessions."),
     ]
     .into_iter()
     .map(|(name, kind, meaning)| column(name, kind, meaning))
@@ -71,10 +71,10 @@ pub(super) fn tuning() -> Vec<Column> {
     let rest = [
         ("tokens_summary", "number or empty", "Mean tokens of a summary over sessions."),
         ("reduction", "number or empty", "Mean of 1 - after / before over sessions."),
-        ("requests", "whole number", "Model requests of all sessions."),
+        ("requests", "whole number", "Model requests of the exercised sessions."),
         ("prompt_tokens", "whole number", "Prompt tokens of those requests."),
         ("cost_units", "number", "Their price in input-token equivalents."),
-        ("violations", "whole number", "Hard invariants broken."),
+        ("violations", "whole number", "Hard invariants broken, in all sessions of this side."),
     ];
     columns.extend(rest.into_iter().map(|(name, kind, meaning)| column(name, kind, meaning)));
     columns

@@ -49,6 +49,24 @@ fn junit_is_well_formed_and_counts() {
 }
 
 #[test]
+fn a_summary_of_thousands_of_rules_is_a_page_of_a_build() {
+    let mut outcome = worse();
+    let (mut check, rest) = (outcome.checks[0].clone(), outcome.checks[1..].to_vec());
+    check.text = "<long>".repeat(10_000);
+    outcome.checks = [vec![check; 5_000], rest].concat();
+    let text = markdown(&outcome);
+    assert!(text.len() < 1 << 20, "{}", text.len());
+    let shown = text.lines().filter(|line| line.starts_with("| fail |")).count();
+    let all = outcome.checks.len();
+    assert!(0 < shown && shown <= ROWS, "{shown}");
+    assert!(text.contains(&format!("\nand {} more:", thousands((all - shown) as u64))), "{text}");
+    assert!(text.contains("</details>") && text.contains("`run "), "what stands behind is still there");
+    // A few are shown in full.
+    let text = markdown(&worse());
+    assert!(!text.contains(" more:") && text.matches("\n| pass |").count() == 13, "{text}");
+}
+
+#[test]
 fn annotations_are_ten_at_most_and_one_line_each() {
     let outcome = worse();
     let text = annotations(&outcome, &[]);
@@ -112,7 +130,7 @@ fn a_self_test_names_what_it_missed() {
     let text = self_test(&trials(&side, None, &policy), LOOK);
     assert!(text.starts_with("self-test: 1 of 5 damages went unnoticed\n"), "{text}");
     assert!(
-        text.contains("MISSED files_read: everything lost in standard/structured/cycles: not exercised"),
+        text.contains("MISSED: files_read: everything lost in standard/structured/cycles: not exercised"),
         "{text}"
     );
 }

@@ -22,6 +22,41 @@ const KINDS: [(&str, Metric, &str); 2] = [
 /// Ages in the tables of curves.
 const AGES: [u32; 8] = [1, 2, 3, 4, 5, 10, 20, 50];
 
+/// A section with a part for each panel.
+fn section(
+    id: &str,
+    title: &str,
+    view: &View<'_>,
+    begins: &Markup,
+    part: impl Fn(usize, &Panel) -> Markup,
+) -> Markup {
+    let heading = format!("{id}-h");
+    html! {
+        section id=(id) aria-labelledby=(heading) {
+            h2 id=(heading) { (title) }
+            (begins)
+            @for (at, panel) in view.panels.iter().enumerate() {
+                (panel_title(&panel.title))
+                (part(at, panel))
+            }
+        }
+    }
+}
+
+/// A chart for each kind of facts.
+fn by_kind(chart: impl Fn(&str, Metric, &str) -> Markup) -> Markup {
+    html! {
+        div class="charts" { @for (kind, metric, title) in KINDS { figure {
+            figcaption { b { (title) } }
+            (chart(kind, metric, title))
+        } } }
+    }
+}
+
+fn nothing_at_risk() -> Markup {
+    html! { p class="soft" { "Nothing of this kind was ever at risk." } }
+}
+
 fn few(n: u64) -> bool {
     n < MIN_SESSIONS as u64
 }
@@ -32,21 +67,16 @@ fn steps<'a>(view: &View<'a>, contender: &Contender<'a>, kind: &str) -> Vec<&'a 
 
 /// How long facts last once only the summary can hold them.
 pub(super) fn lasting(view: &View<'_>) -> Markup {
-    html! {
-        section id="lasting" aria-labelledby="lasting-h" {
-            h2 id="lasting-h" { "How long facts last" }
-            p { "From the compaction on at which only the summary can still hold a fact: the share that outlasts so many compactions, counted anew when the log says it again. All sessions pooled; bands are 95 % intervals over sessions, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
-            @for (at, panel) in view.panels.iter().enumerate() {
-                (panel_title(&panel.title))
-                div class="charts" { @for (kind, _, title) in KINDS { figure {
-                    figcaption { b { (title) } }
-                    (curve_chart(view, panel, at, kind, title))
-                } } }
-                (legend(view.of(panel)))
-                (curve_table(view, panel).folded())
-            }
+    let begins = html! {
+        p { "From the compaction on at which only the summary can still hold a fact: the share that outlasts so many compactions, counted anew when the log says it again. All sessions pooled; bands are 95 % intervals over sessions, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
+    };
+    section("lasting", "How long facts last", view, &begins, |at, panel| {
+        html! {
+            (by_kind(|kind, _, title| curve_chart(view, panel, at, kind, title)))
+            (legend(view.of(panel)))
+            (curve_table(view, panel).folded())
         }
-    }
+    })
 }
 
 fn curve_chart(view: &View<'_>, panel: &Panel, at: usize, kind: &str, title: &str) -> Markup {
@@ -69,7 +99,7 @@ fn curve_chart(view: &View<'_>, panel: &Panel, at: usize, kind: &str, title: &st
         .filter(|line| line.points.len() > 1)
         .collect();
     if lines.is_empty() {
-        return html! { p class="soft" { "Nothing of this kind was ever at risk." } };
+        return nothing_at_risk();
     }
     let told: Vec<String> = lines
         .iter()
@@ -129,20 +159,15 @@ fn curve_table(view: &View<'_>, panel: &Panel) -> Table {
 /// Survival against the tokens it takes.
 pub(super) fn tokens(view: &View<'_>) -> Markup {
     let most = view.contenders.iter().filter_map(|it| it.row.tokens_summary).fold(0.0, f64::max);
-    html! {
-        section id="tokens" aria-labelledby="tokens-h" {
-            h2 id="tokens-h" { "Survival and tokens" }
-            p { "What a summary keeps against what it takes: up is better, left is cheaper. The dotted line joins those that no other beats in both. Whiskers are 95 % intervals; hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
-            @for (at, panel) in view.panels.iter().enumerate() {
-                (panel_title(&panel.title))
-                div class="charts" { @for (kind, metric, title) in KINDS { figure {
-                    figcaption { b { (title) } }
-                    (frontier(view, panel, at, kind, metric, title, most))
-                } } }
-                (token_table(view, panel).folded())
-            }
+    let begins = html! {
+        p { "What a summary keeps against what it takes: up is better, left is cheaper. The dotted line joins those that no other beats in both. Whiskers are 95 % intervals; hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
+    };
+    section("tokens", "Survival and tokens", view, &begins, |at, panel| {
+        html! {
+            (by_kind(|kind, metric, title| frontier(view, panel, at, kind, metric, title, most)))
+            (token_table(view, panel).folded())
         }
-    }
+    })
 }
 
 fn frontier(
@@ -168,7 +193,7 @@ fn frontier(
         })
         .collect();
     if spots.is_empty() {
-        return html! { p class="soft" { "Nothing of this kind was ever at risk." } };
+        return nothing_at_risk();
     }
     let told: Vec<String> = spots
         .iter()
@@ -217,34 +242,28 @@ fn token_table(view: &View<'_>, panel: &Panel) -> Table {
 
 /// What summaries keep, class by class.
 pub(super) fn classes(view: &View<'_>) -> Markup {
-    html! {
-        section id="classes" aria-labelledby="classes-h" {
-            h2 id="classes-h" { "By class of fact" }
-            p { "Of the facts of a class that no kept message mentions, the share in the summary; means over sessions with 95 % intervals, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
-            @for (at, panel) in view.panels.iter().enumerate() {
-                (panel_title(&panel.title))
-                @let rows = class_rows(view, panel);
-                @if rows.iter().all(Vec::is_empty) {
-                    p class="soft" { "No fact was ever at risk." }
-                } @else {
-                    (legend(view.of(panel)))
-                    div class="charts" { @for ((kind, _, title), rows) in KINDS.iter().zip(&rows) { figure {
-                        figcaption { b { (title) } }
-                        @if rows.is_empty() {
-                            p class="soft" { "Nothing of this kind was ever at risk." }
-                        } @else {
-                            (svg::dots(&about(
-                                format!("classes-{at}-{kind}"),
-                                title,
-                                "A row per class, a mark per contender; the table below has the numbers.".to_owned(),
-                            ), rows))
-                        }
-                    } } }
-                    (class_table(view, panel).folded())
-                }
-            }
+    let begins = html! {
+        p { "Of the facts of a class that no kept message mentions, the share in the summary; means over sessions with 95 % intervals, hollow marks rest on fewer than " (MIN_SESSIONS) " sessions." }
+    };
+    section("classes", "By class of fact", view, &begins, |at, panel| {
+        let [structural, lexical] = class_rows(view, panel);
+        if structural.is_empty() && lexical.is_empty() {
+            return html! { p class="soft" { "No fact was ever at risk." } };
         }
-    }
+        let chart = |kind: &str, metric: Metric, title: &str| {
+            let rows = if metric == Metric::Structural { &structural } else { &lexical };
+            if rows.is_empty() {
+                return nothing_at_risk();
+            }
+            let text = "A row per class, a mark per contender; the table below has the numbers.".to_owned();
+            svg::dots(&about(format!("classes-{at}-{kind}"), title, text), rows)
+        };
+        html! {
+            (legend(view.of(panel)))
+            (by_kind(chart))
+            (class_table(view, panel).folded())
+        }
+    })
 }
 
 /// Classes that some contender of the panel had at risk, those that are known in their order.
@@ -317,35 +336,34 @@ fn places_of(row: &SummaryRow) -> [u64; 3] {
 
 /// What the kept tail holds, what only the summary holds, what is lost.
 pub(super) fn places(view: &View<'_>) -> Markup {
-    html! {
-        section id="places" aria-labelledby="places-h" {
-            h2 id="places-h" { "Kept tail and summary" }
-            p { "Where the facts of the session are after a compaction: in messages that were kept word for word, in the summary alone, or nowhere. All compactions pooled." }
-            ul class="legend" { @for (at, name) in PLACES.iter().enumerate() { li {
-                svg class="key" viewBox="0 0 18 13" aria-hidden="true" { rect class={ "p" (at) } width="18" height="13" rx="2" {} } (name)
-            } } }
-            @for (at, panel) in view.panels.iter().enumerate() {
-                (panel_title(&panel.title))
-                @let bars: Vec<Bar> = view.of(panel).filter_map(|it| {
-                    let parts = places_of(it.row).map(|n| ratio(n, it.row.facts_total));
-                    let parts: Option<Vec<f64>> = parts.into_iter().collect();
-                    Some(Bar { name: it.short.clone(), parts: parts? })
-                }).collect();
-                @if bars.is_empty() {
-                    p class="soft" { "No fact stood before a compaction." }
-                } @else {
-                    div class="charts" { figure {
-                        (svg::stacked(&about(
-                            format!("places-{at}"),
-                            "Where the facts are after a compaction",
-                            "A bar per contender in three parts: kept messages, summary, lost; the table beside it has the numbers.".to_owned(),
-                        ), &bars))
-                    } div { (place_table(view, panel).render()) } }
-                }
-                (damage_table(view, panel).folded())
+    let begins = html! {
+        p { "Where the facts of the session are after a compaction: in messages that were kept word for word, in the summary alone, or nowhere. All compactions pooled." }
+        ul class="legend" { @for (at, name) in PLACES.iter().enumerate() { li {
+            svg class="key" viewBox="0 0 18 13" aria-hidden="true" { rect class={ "p" (at) } width="18" height="13" rx="2" {} } (name)
+        } } }
+    };
+    section("places", "Kept tail and summary", view, &begins, |at, panel| {
+        let bar = |it: &Contender<'_>| {
+            let parts = places_of(it.row).map(|n| ratio(n, it.row.facts_total));
+            let parts: Option<Vec<f64>> = parts.into_iter().collect();
+            Some(Bar { name: it.short.clone(), parts: parts? })
+        };
+        let bars: Vec<Bar> = view.of(panel).filter_map(bar).collect();
+        html! {
+            @if bars.is_empty() {
+                p class="soft" { "No fact stood before a compaction." }
+            } @else {
+                div class="charts" { figure {
+                    (svg::stacked(&about(
+                        format!("places-{at}"),
+                        "Where the facts are after a compaction",
+                        "A bar per contender in three parts: kept messages, summary, lost; the table beside it has the numbers.".to_owned(),
+                    ), &bars))
+                } div { (place_table(view, panel).render()) } }
             }
+            (damage_table(view, panel).folded())
         }
-    }
+    })
 }
 
 fn place_table(view: &View<'_>, panel: &Panel) -> Table {

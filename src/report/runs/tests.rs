@@ -75,3 +75,31 @@ fn a_window_given_and_found_is_two_contenders() {
     assert_eq!(view.contenders.len(), 8);
     assert!((0..8).all(|at| view.cycles(0).filter(|(of, _)| *of == at).count() == 2));
 }
+
+#[test]
+fn a_verdict_names_the_worst_reasons_and_counts_the_rest() {
+    let run = sample::run(12);
+    let side = gate::Side { scores: crate::aggregate::scores::scores(&run), manifest: run.manifest };
+    let rule = "[[rule]]\nmetric = 'lexical_survival'\nmin = 0.999\nstrategy = 'structured'\n";
+    let judged = |rules: usize| {
+        let policy = gate::policy::Policy::parse(&rule.repeat(rules)).expect("a policy");
+        let outcome = gate::judge(&side, None, &policy);
+        [Verdict::of(&outcome), Verdict::without_names(&outcome)].map(|verdict| verdict.reasons)
+    };
+    for reasons in judged(REASONS) {
+        assert_eq!(reasons.len(), REASONS, "{reasons:?}");
+    }
+    for reasons in judged(1_000) {
+        assert_eq!(reasons.len(), REASONS + 1);
+        assert!(reasons.last().is_some_and(|last| last.starts_with("and 980 checks more")), "{reasons:?}");
+    }
+}
+
+#[test]
+fn every_class_has_a_place() {
+    let sorted = |mut classes: [&'static str; 14]| {
+        classes.sort_unstable();
+        classes
+    };
+    assert_eq!(sorted(CLASSES), sorted(crate::results::CLASSES));
+}

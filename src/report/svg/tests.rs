@@ -82,6 +82,18 @@ fn labels_stand_beside_marks_and_on_none() {
 }
 
 #[test]
+fn of_two_marks_at_nothing_the_right_one_has_its_label_on_the_right() {
+    let spots = [("truncate", 99.0), ("emergency", 37.0)].map(|(name, x)| Spot {
+        name: name.to_owned(),
+        series: 0,
+        point: point(x, 0.0),
+    });
+    let text = scatter(&about(), "tokens", 700.0, &spots).into_string();
+    assert!(text.contains(r#"text-anchor="start">truncate<"#), "{text}");
+    assert!(text.contains(r#"y="202" text-anchor="start">truncate<"#), "{text}");
+}
+
+#[test]
 fn the_front_holds_what_nothing_beats() {
     let spot = |name: &str, x, y| Spot { name: name.to_owned(), series: 0, point: point(x, y) };
     let spots = [
@@ -99,6 +111,13 @@ fn heat_goes_in_steps_and_neighbours_are_one() {
     assert_eq!([0.0, 0.1, 0.5, 0.99, 1.0, 7.0].map(heat), [0, 0, 3, 5, 5, 5]);
     let cells = [Some(0.0), Some(0.1), None, None, Some(1.0)];
     assert_eq!(merged(&cells), [(0, 2, Some(0)), (2, 4, None), (4, 5, Some(5))]);
+    let text = strip(&about(), &cells).into_string();
+    assert!(
+        text.matches("<rect").count() == 3 && text.contains(r#"d="M200 0v10M400 0v10M600 0v10M800 0v10""#),
+        "{text}"
+    );
+    let many = strip(&about(), &[Some(0.0); 1_000]).into_string();
+    assert!(many.matches("<rect").count() == 1 && !many.contains("<path"), "{many}");
 }
 
 #[test]

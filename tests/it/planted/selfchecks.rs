@@ -13,10 +13,10 @@ use compactor::facts::{FactClass, FactSet};
 use compactor::fileops::CallEffect;
 use compactor::ingest::ingest;
 use compactor::profile::Profile;
-use compactor::replay::{Asked, Mode, Plan, Prepared, ScheduleMode, effects, replay};
+use compactor::replay::{Mode, Plan, Prepared, ScheduleMode, effects, replay};
 use compactor::results::RunOutput;
 use compactor::results::files::write_run;
-use compactor::run::{Job, RunSettings, Windows, run};
+use compactor::run::{RunSettings, Windows, run};
 use compactor::score::{Cycle, CycleScore, Fate, Location, Scorer};
 use compactor::strategy::Strategy;
 use compactor::summarize::extractive::Extractive;
@@ -321,20 +321,8 @@ fn run_all(sandbox: &Sandbox) -> RunOutput {
         sandbox.file(&format!("logs/{seed:02}.jsonl"), &session(2_000 + seed).log.text);
     }
     let found = discover(&[sandbox.path("logs"), PathBuf::from(fixture(""))]);
-    let settings = RunSettings {
-        job: Job::Replay,
-        profiles: vec![Profile::standard()],
-        strategies: Strategy::ALL.to_vec(),
-        windows: Windows::Cycles(2),
-        summary_tokens: None,
-        asked: Asked::default(),
-        schedule: ScheduleMode::Locked,
-        mode: Mode::Grow,
-        tokenizer: Tokenizer::O200k,
-        jobs: 2,
-        log_facts: true,
-        events: false,
-    };
+    let settings =
+        RunSettings { jobs: 2, log_facts: true, ..RunSettings::replay(&Strategy::ALL, Windows::Cycles(2)) };
     run(&found, &settings, &Extractive, &|_, _| {}).expect("two threads")
 }
 
