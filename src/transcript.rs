@@ -441,3 +441,14 @@ impl Transcript {
         problems
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_of_few_words_is_small() {
+        assert_eq!((size_of::<Message>(), size_of::<Part>()), (88, 32));
+        assert_eq!((size_of::<ToolCall>(), size_of::<ToolResult>(), size_of::<Link>()), (56, 64, 20));
+    }
+}

@@ -80,7 +80,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let entries = entries(records);
     let survey = Survey::of(&entries);
     let alone = channels::only_told(&entries);
-    let mut reader = Reader::new(name, survey);
+    let items = entries.iter().filter(|entry| entry.kind == Kind::Item).count();
+    let mut reader = Reader::new(Draft::holding(name, items), survey);
     let mut entries = entries.into_iter().enumerate().peekable();
     while let Some((at, entry)) = entries.next() {
         // A prompt that a person typed is followed by its event; a copy sent again is not.
@@ -210,10 +211,10 @@ struct UsageState {
 }
 
 impl Reader {
-    fn new(name: &str, survey: Survey) -> Self {
+    fn new(draft: Draft, survey: Survey) -> Self {
         let resent = Resent::new(survey.has_echoes);
         Self {
-            draft: Draft::new(name),
+            draft,
             survey,
             cwd: None,
             model: None,
