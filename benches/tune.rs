@@ -1,6 +1,6 @@
 //! A search over 48 combinations against one replay of one of them, in CPU time, reading included.
 //!
-//! `cargo bench --bench tune -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is time. The kinds
+//! `cargo bench --bench tune -- [PATH]...`; without a path it takes `fixtures/`. On one thread. The kinds
 //! of pass take turns, so that a disturbance meets them alike; each figure is the median of five rounds after one to warm up.
 //! The search may take twelve times as long as the replay: then reading, counting and facts are shared.
 

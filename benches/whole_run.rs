@@ -1,8 +1,8 @@
 //! The whole run against its floor, in CPU time: reading, parsing and counting the tokens of the same files once.
 //!
-//! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. One thread, so that CPU time is
-//! time: each pass has a pool of one of its own, as a run has, so that all begin with the same empty heap. The kinds of
-//! pass take turns, so that a disturbance meets them alike; each figure is the median of seven rounds after one to warm up.
+//! `cargo bench --bench whole_run -- [PATH]...`; without a path it takes `fixtures/`. Each pass has a pool of
+//! one thread of its own, as a run has, so that all begin with the same empty heap. The kinds of pass take turns, so that a
+//! disturbance meets them alike; each figure is the median of seven rounds after one to warm up.
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its figures")]
 

@@ -8,6 +8,7 @@ mod accounting;
 mod arguments;
 mod audit;
 mod bad_input;
+mod ci;
 mod conformance;
 mod cut_safety;
 mod damage;
