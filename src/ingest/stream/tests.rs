@@ -805,12 +805,13 @@ fn one_session_is_read_from_batch_to_batch() {
         "timestamp": "2026-01-02T03:05:00Z"});
     let cursor: Vec<Value> = cursor.chain([stray]).collect();
     let sven = (0..60).map(|at| match at % 4 {
+        // In the middle of a reply.
+        _ if at == 30 => {
+            json!({"type": "context_compacted", "data": {"tokens_before": 9, "tokens_after": 3}})
+        }
         0 => json!({"type": "message", "data": {"role": "user", "content": format!("do {at}")}}),
         1 => json!({"type": "thinking", "data": {"content": "hm"}}),
         2 => json!({"type": "message", "data": {"role": "assistant", "content": "done"}}),
-        _ if at == 31 => {
-            json!({"type": "context_compacted", "data": {"tokens_before": 9, "tokens_after": 3}})
-        }
         _ => json!({"type": "message", "data": {"role": "assistant", "content": "and said"}}),
     });
     let sven: Vec<Value> = sven.collect();
