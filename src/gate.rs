@@ -10,9 +10,9 @@ pub mod policy;
 mod question;
 pub mod self_test;
 
-use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
+use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State, scores};
 use crate::report::text::count;
-use crate::results::Manifest;
+use crate::results::{Manifest, RunOutput};
 use crate::stats::holm;
 use policy::Policy;
 use question::Question;
@@ -21,12 +21,14 @@ use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A run or a baseline.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Side {
     /// What was run on what.
     pub manifest: Manifest,
     /// What each session scored, by contender and session.
     pub scores: Vec<Score>,
+    /// What went wrong with each session that failed; a baseline does not say.
+    pub errors: BTreeMap<String, String>,
 }
 
 /// How a check, or all of them, came out; the worst last.
@@ -113,6 +115,16 @@ pub struct Fingerprint {
 }
 
 impl Side {
+    /// Of a run.
+    pub fn new(run: &RunOutput) -> Self {
+        let failed = run.sessions.iter().filter(|row| !row.error.is_empty());
+        Self {
+            manifest: run.manifest.clone(),
+            scores: scores(run),
+            errors: failed.map(|row| (row.session.clone(), row.error.clone())).collect(),
+        }
+    }
+
     /// What it is known by.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();

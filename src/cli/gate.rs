@@ -4,7 +4,7 @@ use super::args::verdicts::{GateArgs, GateOutput};
 use super::compare::comparable;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::aggregate::scores::{State, scores};
+use crate::aggregate::scores::State;
 use crate::gate::compared::{align_profiles, keep_common, mismatches, states};
 use crate::gate::policy::Policy;
 use crate::gate::self_test::{holds, trials};
@@ -74,8 +74,7 @@ impl Case {
 }
 
 fn side(dir: &Path) -> Result<Side, Failure> {
-    let run = read_sound(dir)?;
-    Ok(Side { scores: scores(&run), manifest: run.manifest })
+    Ok(Side::new(&read_sound(dir)?))
 }
 
 fn judged(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
@@ -139,7 +138,7 @@ fn read_baseline(dir: &Path, run: &Path) -> Result<Side, Failure> {
         let hint = "make one with `compactor gate RUN --baseline DIR --accept`";
         Failure::new(error.to_string(), if missing { hint } else { &error.hint })
     })?;
-    Ok(Side { manifest, scores })
+    Ok(Side { manifest, scores, ..Side::default() })
 }
 
 /// Writes a baseline, unless nothing could ever be compared with it.

@@ -1,11 +1,11 @@
 use super::*;
-use crate::aggregate::scores::{scores, shares};
+use crate::aggregate::scores::shares;
 use crate::results::files::sample;
 use crate::results::{Problem, RunOutput};
 use crate::stats::SplitMix64;
 
 fn side(run: &RunOutput) -> Side {
-    Side { manifest: run.manifest.clone(), scores: scores(run) }
+    Side::new(run)
 }
 
 fn policy(text: &str) -> Policy {

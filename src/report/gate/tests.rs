@@ -9,7 +9,7 @@ const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
 /// A run whose structured sessions lost two lexical facts each, judged; the names try to break out.
 fn worse() -> Outcome {
     let run = sample::run(12);
-    let before = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let before = Side::new(&run);
     let mut now = before.clone();
     for score in now.scores.iter_mut().filter(|score| score.contender.strategy == "structured") {
         score.shares.iter_mut().filter(|share| share.total == 10).for_each(|share| share.kept -= 2);
@@ -124,7 +124,7 @@ fn an_accepted_baseline_says_what_it_changes() {
 #[test]
 fn a_self_test_names_what_it_missed() {
     let run = sample::run(12);
-    let side = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let side = Side::new(&run);
     let policy =
         Policy::parse("[[rule]]\nmetric = 'files_read'\nstrategy = 'structured'\nmin = 0.5\n").unwrap();
     let text = self_test(&trials(&side, None, &policy), LOOK);
