@@ -71,6 +71,14 @@ fn fates(before: &RunOutput, after: &RunOutput, scored: &ScoredInBoth) -> Vec<Lo
         before.facts.iter().filter(|row| row.first_loss).map(|row| key(row, &ours)).collect();
     let sources: BTreeMap<&str, &str> =
         after.sessions.iter().map(|row| (row.session.as_str(), row.source.as_str())).collect();
+    let biased: BTreeSet<_> = after
+        .cycles
+        .iter()
+        .filter(|row| row.needed_biased)
+        .map(|row| {
+            ((row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window), row.cycle)
+        })
+        .collect();
     let mut new: Vec<(bool, LossRow)> = Vec::new();
     let mut seen = BTreeSet::new();
     for row in after.facts.iter().filter(|row| row.first_loss && !lost.contains(&key(row, &theirs))) {
@@ -97,6 +105,7 @@ fn fates(before: &RunOutput, after: &RunOutput, scored: &ScoredInBoth) -> Vec<Lo
             value: row.value.clone(),
             damage: damage.to_owned(),
             mentions_later: row.mentions_later,
+            needed: row.needed && !biased.contains(&(plan, row.cycle)),
             also: Vec::new(),
         };
         new.push((row.needed, loss));
