@@ -67,6 +67,10 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
     if outcome.left_out > 0 {
         page.prose(&format!("{} that only one of the two has, left out", count(outcome.left_out, "session")));
     }
+    let not_compared = outcome.checks.iter().find(|check| check.metric == "compared");
+    if let (Some(check), true) = (not_compared, outcome.verdict != Verdict::Pass) {
+        page.prose(&sanitize(&check.text));
+    }
     let open = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass);
     for check in open {
         page.gap();
