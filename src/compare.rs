@@ -8,7 +8,7 @@ mod losses;
 
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
-use crate::gate::{Fingerprint, Side, Verdict};
+use crate::gate::{EMBEDDED, Fingerprint, Side, Verdict};
 use crate::results::{LossRow, RunOutput, SessionRow};
 use losses::ScoredInBoth;
 use schemars::JsonSchema;
@@ -103,6 +103,9 @@ pub struct Comparison {
     pub after: Fingerprint,
     /// Every count is the same.
     pub identical: bool,
+    /// Both runs are of the embedded summarizer, which gives equal figures for equal input: a difference is one, and p and interval say
+    /// how far it holds for other sessions.
+    pub exact: bool,
     /// What differs in how they were run, and is compared.
     pub differs: Vec<String>,
     /// By contender.
@@ -170,6 +173,7 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
     let amounts = amounts(&first, &second);
     Comparison {
         identical: left_out == 0 && first.scores == second.scores && sessions.is_empty(),
+        exact: [before, &after].iter().all(|run| run.manifest.settings.summarizer == EMBEDDED),
         before: old,
         after: new,
         differs,

@@ -23,6 +23,9 @@ pub use sessions::unmeasured;
 use sessions::{only_one_scored, same_sessions, still_compacted, unscored};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Name of the summarizer that gives the same text for the same input.
+pub const EMBEDDED: &str = "extractive";
+
 /// A run or a baseline.
 #[derive(Debug, Clone, Default)]
 pub struct Side {

@@ -67,7 +67,8 @@ impl Decimal {
 
     /// As a whole number, where it is one.
     pub fn whole(self) -> Option<u64> {
-        (self.digits % self.unit() == 0).then_some(self.digits / self.unit()).and_then(|n| n.try_into().ok())
+        let whole = self.digits.is_multiple_of(self.unit()).then_some(self.digits / self.unit())?;
+        whole.try_into().ok()
     }
 
     /// As a share in percent: `2 %`.

@@ -1,7 +1,7 @@
 //! One rule put to one contender: its figures against the limits that the rule sets.
 
 use super::policy::{Average, Decimal, Noise, Policy, Rule};
-use super::{Check, Side, Verdict, Worse, name, open};
+use super::{Check, EMBEDDED, Side, Verdict, Worse, name, open};
 use crate::aggregate::scores::{AMOUNTS, Contender, Share, State, shares};
 use crate::report::text::{count, thousands};
 use crate::stats::{MIN_SESSIONS, mean, paired};
@@ -260,9 +260,6 @@ impl Question<'_> {
         Check { verdict: Verdict::Fail, text, ..check }
     }
 }
-
-/// Name of the summarizer that gives the same text for the same input.
-const EMBEDDED: &str = "extractive";
 
 /// Strategies whose text no summarizer writes.
 const ASKS_NOBODY: [&str; 2] = ["truncate", "emergency"];

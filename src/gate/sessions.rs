@@ -96,7 +96,7 @@ impl OnlyOneScored {
         let sessions = self.sessions();
         let text = format!("no figure of {} is compared: {}", count(sessions, "session"), parts.join(", "));
         let check = open("", "compared", "scored in both", Verdict::Pass, &text);
-        (sessions > 0).then(|| Check { now: Some(sessions as f64), sessions, ..check })
+        (sessions > 0).then_some(Check { now: Some(sessions as f64), sessions, ..check })
     }
 }
 

@@ -168,6 +168,13 @@ fn notes(compared: &Comparison) -> Vec<String> {
             count(compared.windows_changed, "session")
         ));
     }
+    if compared.exact && !compared.identical {
+        notes.push(
+            "figures of the embedded summarizer are exact: what differs, differs here; p and interval say how far that holds for \
+             other sessions"
+                .to_owned(),
+        );
+    }
     let states = &compared.states_changed;
     notes.extend(states.iter().take(SHOWN).cloned());
     if SHOWN < states.len() {
@@ -396,12 +403,18 @@ mod tests {
     fn other_windows_are_told() {
         let before = sample::run(12);
         let mut after = before.clone();
-        for row in after.sessions.iter_mut().filter(|row| row.session < "s03".to_owned()) {
+        for row in
+            after.sessions.iter_mut().filter(|row| ["s00", "s01", "s02"].contains(&row.session.as_str()))
+        {
             row.window += 500;
         }
         let compared = compare(&before, &after);
         assert_eq!(compared.windows_changed, 3);
         let text = render(Format::Table, &compared, LOOK).unwrap();
         assert!(text.contains("another window was found for 3 sessions"), "{text}");
+        assert!(text.contains("figures of the embedded summarizer are exact"), "{text}");
+        after.manifest.settings.summarizer = "model".to_owned();
+        let text = render(Format::Table, &compare(&before, &after), LOOK).unwrap();
+        assert!(!text.contains("are exact"), "{text}");
     }
 }

@@ -611,7 +611,13 @@ fn hints_name_what_is_at_hand() {
     let ran = gate(&["--policy", "none.toml"]);
     check(&ran, 2, "", "none.toml: cannot read the file");
     assert!(!ran.stderr.contains("room"), "{}", ran.stderr);
+    std::fs::remove_file(sandbox.path("run/cycles.csv")).expect("a file");
+    check(&gate(&[]), 2, "", "the directory is not complete");
+    std::fs::create_dir(sandbox.path("run/cycles.csv")).expect("a directory");
+    check(&gate(&[]), 2, "", "check that you may read it and that it is a file of its kind");
     sandbox.file("base/baseline.json", "{\"schema_version\": ");
+    std::fs::remove_dir(sandbox.path("run/cycles.csv")).expect("a directory");
+    replayed(&sandbox, "run", &[]);
     let ran = gate(&[]);
     check(&ran, 2, "", "gate RUN --baseline DIR --accept");
     assert!(!ran.stderr.contains("replay --out"), "{}", ran.stderr);
