@@ -20,7 +20,7 @@ use question::Question;
 use schemars::JsonSchema;
 use serde::Serialize;
 pub use sessions::unmeasured;
-use sessions::{only_one_scored, same_sessions, still_compacted, unscored};
+use sessions::{only_one_scored, others_at_risk, same_sessions, still_compacted, unscored};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Name of the summarizer that gives the same text for the same input.
@@ -218,6 +218,7 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
     if let Some(check) = not_compared.check() {
         checks.push(check);
     }
+    checks.extend(baseline.and_then(|baseline| others_at_risk(run, baseline)));
     for contender in &contenders {
         checks.push(invariants(run, contender, policy));
         checks.extend(baseline.and_then(|baseline| still_compacted(run, baseline, contender)));

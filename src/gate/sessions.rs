@@ -2,7 +2,7 @@
 
 use super::policy::Policy;
 use super::{Check, Side, Verdict, name, open};
-use crate::aggregate::scores::{Contender, State};
+use crate::aggregate::scores::{Contender, Score, State, shares};
 use crate::report::text::count;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -162,4 +162,27 @@ pub(super) fn still_compacted(run: &Side, baseline: &Side, contender: &Contender
         excess: gone.len() as f64 / was.len() as f64,
         ..open(&name(contender), "exercised", "as before", verdict, &text)
     })
+}
+
+/// Another window, trigger or profile moves what leaves the context: then the facts that can be lost are others, and every figure is
+/// of others. That is told, where it is so.
+pub(super) fn others_at_risk(run: &Side, baseline: &Side) -> Option<Check> {
+    let at = shares().iter().position(|name| name == "summary_survival")?;
+    let at_risk = |score: &Score| score.shares.get(at).map_or(0, |share| share.total);
+    let scored = |side: &'_ Side| -> BTreeMap<(Contender, String), u64> {
+        let scored = side.scores.iter().filter(|score| score.state == State::Scored);
+        scored.map(|score| ((score.contender.clone(), score.session.clone()), at_risk(score))).collect()
+    };
+    let (before, now) = (scored(baseline), scored(run));
+    let both = now.iter().filter_map(|(key, now)| Some((&key.1, *now, *before.get(key)?)));
+    let all: BTreeSet<&String> = both.clone().map(|(session, ..)| session).collect();
+    let others: BTreeSet<&String> =
+        both.filter(|(_, now, before)| now != before).map(|(session, ..)| session).collect();
+    let (n, first) = (others.len() as u64, others.first()?);
+    let text = format!(
+        "in {n} of {} other facts left the context than in the baseline (first {first}): another window, trigger or profile moves that",
+        count(all.len() as u64, "session")
+    );
+    let check = open("", "at_risk", "told", Verdict::Pass, &text);
+    Some(Check { now: Some(n as f64), sessions: n, ..check })
 }

@@ -294,6 +294,27 @@ fn sessions_that_only_one_of_the_two_scored_are_told() {
 }
 
 #[test]
+fn other_facts_at_risk_are_told() {
+    let now = side(&sample::run(12));
+    let mut before = now.clone();
+    let at = place("summary_survival");
+    for score in before.scores.iter_mut().filter(|score| ["s03", "s07"].contains(&score.session.as_str())) {
+        score.shares[at].total += 1;
+    }
+    let of = |outcome: Outcome| {
+        let told = outcome.checks.into_iter().find(|check| check.metric == "at_risk");
+        told.map(|check| (check.verdict, check.now, check.text))
+    };
+    let (verdict, n, text) = of(judge(&now, Some(&before), &policy(DROP))).unwrap();
+    assert_eq!((verdict, n), (Verdict::Pass, Some(2.0)));
+    assert!(
+        text.starts_with("in 2 of 12 sessions other facts left the context than in the baseline (first s03)"),
+        "{text}"
+    );
+    assert_eq!(of(judge(&now, Some(&now), &policy(DROP))), None);
+}
+
+#[test]
 fn a_gate_that_no_invariant_turns_red_is_shown_to_be_void() {
     let run = side(&sample::run(12));
     let missed = |text: &str| -> Vec<String> {

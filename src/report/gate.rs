@@ -67,8 +67,9 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
     if outcome.left_out > 0 {
         page.prose(&format!("{} that only one of the two has, left out", count(outcome.left_out, "session")));
     }
-    let not_compared = outcome.checks.iter().find(|check| check.metric == "compared");
-    if let (Some(check), true) = (not_compared, outcome.verdict != Verdict::Pass) {
+    // What only tells how far the figures of both are comparable is listed with what holds, or else said here.
+    let told = outcome.checks.iter().filter(|check| ["compared", "at_risk"].contains(&check.metric.as_str()));
+    for check in told.filter(|_| outcome.verdict != Verdict::Pass) {
         page.prose(&sanitize(&check.text));
     }
     let open = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass);
