@@ -3,11 +3,14 @@
 //! Pure: rows in, a comparison out. Differences are paired by session, the second run minus the first. Whoever compares must have
 //! seen to it that the runs are comparable ([`crate::gate::compared`]).
 
+mod direction;
+mod losses;
+
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
-use crate::aggregate::scores::{AMOUNTS, Contender, State, scores};
-use crate::aggregate::window_label;
-use crate::gate::{Fingerprint, Side, Verdict};
-use crate::results::{FactRow, LossRow, RunOutput, SessionRow};
+use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
+use crate::gate::{EMBEDDED, Fingerprint, Side, Verdict};
+use crate::results::{LossRow, RunOutput, SessionRow};
+use losses::ScoredInBoth;
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,10 +19,12 @@ use std::collections::{BTreeMap, BTreeSet};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Direction {
-    /// Every figure is the same.
+    /// Every count and amount is the same.
     Identical,
-    /// Some figures differ; chance alone may make that.
-    NoMeasurableDifference,
+    /// Figures differ, and chance alone may make that.
+    WithinChance,
+    /// Figures differ, and so few sessions could not tell that from chance whatever they show.
+    TooFewSessions,
     /// At least one headline is measurably better, none worse.
     Better,
     /// At least one headline is measurably worse, none better.
@@ -35,7 +40,8 @@ impl Direction {
     pub fn name(self) -> &'static str {
         match self {
             Self::Identical => "identical",
-            Self::NoMeasurableDifference => "no measurable difference",
+            Self::WithinChance => "differs, within chance",
+            Self::TooFewSessions => "too few sessions to tell",
             Self::Better => "better",
             Self::Worse => "worse",
             Self::Mixed => "better in some, worse in others",
@@ -57,8 +63,10 @@ pub struct Finding {
     pub direction: Direction,
     /// Headlines that are measurably better.
     pub better: Vec<String>,
-    /// Headlines that are measurably worse.
+    /// Headlines that are measurably worse, and hard invariants that are broken more often: those are counts, no chance is in them.
     pub worse: Vec<String>,
+    /// Headlines that differ in so few sessions that no test could tell.
+    pub too_few: Vec<String>,
 }
 
 /// An amount of one contender in two runs, over the sessions of both.
@@ -76,6 +84,14 @@ pub struct AmountChange {
     pub before: u64,
     /// In the second.
     pub after: u64,
+    /// A hard invariant.
+    pub invariant: bool,
+    /// Sessions of both.
+    pub n: u64,
+    /// Of those, with less of it in the second run.
+    pub better: u64,
+    /// With more.
+    pub worse: u64,
 }
 
 /// Two runs compared.
@@ -87,6 +103,9 @@ pub struct Comparison {
     pub after: Fingerprint,
     /// Every count is the same.
     pub identical: bool,
+    /// Both runs are of the embedded summarizer, which gives equal figures for equal input: a difference is one, and p and interval say
+    /// how far it holds for other sessions.
+    pub exact: bool,
     /// What differs in how they were run, and is compared.
     pub differs: Vec<String>,
     /// By contender.
@@ -105,12 +124,12 @@ pub struct Comparison {
     pub unmatched: Vec<String>,
     /// Sessions that only one of the runs has, left out.
     pub left_out: u64,
-    /// Sessions that were scored in one run and not in the other.
+    /// Sessions that came further in one run than in the other, or have no row there under one of the contenders.
     pub states_changed: Vec<String>,
+    /// Sessions of both whose window was searched for and came out another: other messages left the context, so that other facts
+    /// were at risk.
+    pub windows_changed: u64,
 }
-
-/// A difference counts as measurable below this chance of being none.
-const ALPHA: f64 = 0.05;
 
 /// Compares two runs. Where each has a single profile, those are compared with each other, whatever their names.
 pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
@@ -120,8 +139,8 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
         differs.push(format!("profile: {ours} before, {theirs} now"));
         rename(&mut after, &ours);
     }
-    let mut first = Side { manifest: before.manifest.clone(), scores: scores(before) };
-    let mut second = Side { manifest: after.manifest.clone(), scores: scores(&after) };
+    let mut first = Side::new(before);
+    let mut second = Side::new(&after);
     let (old, new) = (first.fingerprint(), second.fingerprint());
     differs.extend(settings(before, &after));
     let left_out = crate::gate::compared::keep_common(&mut first, &mut second);
@@ -140,7 +159,8 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
     unmatched.extend(lacking(&theirs, &ours, "now"));
     let mut sessions = changes.sessions;
     sessions.retain(|change| common.contains(&change.session));
-    let (mut new_losses, all_losses) = new_losses(before, &after, &common);
+    let scored = ScoredInBoth::of(&first.scores, &second.scores);
+    let (mut new_losses, all_losses) = losses::new(before, &after, &scored);
     if !all_losses {
         // The worst of two runs are ranked against each other: only what a session lost is new.
         let fell = |loss: &LossRow| {
@@ -150,20 +170,71 @@ pub fn compare(before: &RunOutput, after: &RunOutput) -> Comparison {
         };
         new_losses.retain(fell);
     }
+    let amounts = amounts(&first, &second);
     Comparison {
         identical: left_out == 0 && first.scores == second.scores && sessions.is_empty(),
+        exact: [before, &after].iter().all(|run| run.manifest.settings.summarizer == EMBEDDED),
         before: old,
         after: new,
         differs,
-        findings: findings(&changes.rows),
+        findings: direction::findings(&changes.rows, &amounts, &unequal(&first.scores, &second.scores)),
         rows: changes.rows,
-        amounts: amounts(&first, &second),
+        amounts,
         sessions,
         new_losses,
         all_losses,
         unmatched,
         left_out,
         states_changed: states_changed(&first, &second),
+        windows_changed: windows_changed(before, &after, &common),
+    }
+}
+
+/// Contenders of which a session has other counts in the two runs; one that was not scored in both tells nothing.
+fn unequal(before: &[Score], after: &[Score]) -> BTreeSet<Contender> {
+    let known: BTreeMap<_, _> =
+        before.iter().map(|score| ((&score.contender, &score.session), score)).collect();
+    let differs = |score: &&Score| {
+        let old = known.get(&(&score.contender, &score.session));
+        old.is_some_and(|old| old.state == score.state && old != score)
+    };
+    after.iter().filter(differs).map(|score| score.contender.clone()).collect()
+}
+
+/// Sessions under the same plan whose searched windows differ.
+fn windows_changed(before: &RunOutput, after: &RunOutput, common: &BTreeSet<String>) -> u64 {
+    let key = |row: &SessionRow| (row.session.clone(), row.profile.clone(), row.strategy.clone());
+    let searched = |row: &&SessionRow| row.window_source == "cycles" && common.contains(&row.session);
+    let known: BTreeMap<_, u64> =
+        before.sessions.iter().filter(searched).map(|row| (key(row), row.window)).collect();
+    let other = |row: &&SessionRow| known.get(&key(row)).is_some_and(|window| *window != row.window);
+    let changed: BTreeSet<&str> =
+        after.sessions.iter().filter(searched).filter(other).map(|row| row.session.as_str()).collect();
+    changed.len() as u64
+}
+
+impl AmountChange {
+    /// As a row beside those of the shares.
+    pub fn row(&self) -> ChangeRow {
+        let difference = self.after as f64 - self.before as f64;
+        ChangeRow {
+            profile: self.profile.clone(),
+            strategy: self.strategy.clone(),
+            window: self.window.clone(),
+            metric: self.amount.clone(),
+            before: Some(self.before as f64),
+            after: Some(self.after as f64),
+            mean: (self.n > 0).then(|| difference / self.n as f64),
+            low: None,
+            high: None,
+            n: self.n,
+            better: self.better,
+            worse: self.worse,
+            ties: self.n - self.better - self.worse,
+            sign_p: None,
+            p: None,
+            p_holm: None,
+        }
     }
 }
 
@@ -235,274 +306,82 @@ fn settings(before: &RunOutput, after: &RunOutput) -> Vec<String> {
     differs
 }
 
-/// Metrics that a direction is made of: the classes are shown, and decide nothing.
-fn findings(rows: &[ChangeRow]) -> Vec<Finding> {
-    let mut by_contender: BTreeMap<(usize, &str, &str, &str), Vec<&ChangeRow>> = BTreeMap::new();
-    let mut order: Vec<(&str, &str, &str)> = Vec::new();
-    for row in rows {
-        let key = (row.profile.as_str(), row.strategy.as_str(), row.window.as_str());
-        let at = order.iter().position(|known| *known == key).unwrap_or_else(|| {
-            order.push(key);
-            order.len() - 1
-        });
-        by_contender.entry((at, key.0, key.1, key.2)).or_default().push(row);
-    }
-    by_contender
-        .into_iter()
-        .map(|((_, profile, strategy, window), rows)| {
-            let headline = |row: &&&ChangeRow| !row.metric.starts_with("survival.");
-            let measurable = |row: &&&ChangeRow| row.p.is_some_and(|p| p < ALPHA);
-            let of_sign = |up: bool| -> Vec<String> {
-                let rows = rows.iter().filter(headline).filter(measurable);
-                let rows =
-                    rows.filter(|row| row.mean.is_some_and(|mean| if up { mean > 0.0 } else { mean < 0.0 }));
-                rows.map(|row| row.metric.clone()).collect()
-            };
-            let (better, worse) = (of_sign(true), of_sign(false));
-            let moved = rows.iter().any(|row| row.better + row.worse > 0);
-            let measured = rows.iter().any(|row| row.n > 0);
-            let direction = match (better.is_empty(), worse.is_empty(), moved) {
-                _ if !measured => Direction::NotMeasured,
-                (true, true, false) => Direction::Identical,
-                (true, true, true) => Direction::NoMeasurableDifference,
-                (false, true, _) => Direction::Better,
-                (true, false, _) => Direction::Worse,
-                (false, false, _) => Direction::Mixed,
-            };
-            Finding {
-                profile: profile.to_owned(),
-                strategy: strategy.to_owned(),
-                window: window.to_owned(),
-                direction,
-                better,
-                worse,
-            }
-        })
-        .collect()
-}
-
-/// Facts that the second run loses and the first does not, and whether they are all there are.
-fn new_losses(before: &RunOutput, after: &RunOutput, common: &BTreeSet<String>) -> (Vec<LossRow>, bool) {
-    let (mut losses, all) = if before.facts.is_empty() || after.facts.is_empty() {
-        let key = |row: &LossRow| {
-            (
-                row.session.clone(),
-                row.profile.clone(),
-                row.strategy.clone(),
-                row.class.clone(),
-                row.value.clone(),
-            )
-        };
-        let known: BTreeSet<_> = before.manifest.worst_losses.iter().map(key).collect();
-        let new = after.manifest.worst_losses.iter().filter(|row| !known.contains(&key(row)));
-        (new.cloned().collect(), false)
-    } else {
-        (fates(before, after), true)
-    };
-    losses.retain(|loss: &LossRow| common.contains(&loss.session));
-    (losses, all)
-}
-
-/// The window of each plan as it was asked for: one that was searched for differs between runs.
-type Labels<'a> = BTreeMap<(&'a str, &'a str, &'a str, u64), String>;
-
-fn labels(run: &RunOutput) -> Labels<'_> {
-    let plan = |row: &'_ SessionRow| (row.window, window_label(row));
-    let keys =
-        run.sessions.iter().map(|row| (row.session.as_str(), row.profile.as_str(), row.strategy.as_str()));
-    let plans = run.sessions.iter().map(plan);
-    keys.zip(plans)
-        .map(|((session, profile, strategy), (window, label))| ((session, profile, strategy, window), label))
-        .collect()
-}
-
-/// One fact under one contender.
-fn key<'a>(row: &'a FactRow, labels: &Labels<'_>) -> (&'a str, &'a str, &'a str, String, u64) {
-    let plan = (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
-    let window = labels.get(&plan).cloned().unwrap_or_else(|| row.window.to_string());
-    (plan.0, plan.1, plan.2, window, row.fact)
-}
-
-/// From the fates of all facts. A fact is one thing under one contender, however often it is lost.
-fn fates(before: &RunOutput, after: &RunOutput) -> Vec<LossRow> {
-    let (ours, theirs) = (labels(before), labels(after));
-    let lost: BTreeSet<_> =
-        before.facts.iter().filter(|row| row.first_loss).map(|row| key(row, &ours)).collect();
-    let sources: BTreeMap<&str, &str> =
-        after.sessions.iter().map(|row| (row.session.as_str(), row.source.as_str())).collect();
-    let mut new: Vec<(bool, LossRow)> = Vec::new();
-    let mut seen = BTreeSet::new();
-    for row in after.facts.iter().filter(|row| row.first_loss && !lost.contains(&key(row, &theirs))) {
-        if !seen.insert(key(row, &theirs)) {
-            continue;
-        }
-        let damage = match &*row.tier {
-            damage @ ("contradicted" | "mutated") => damage,
-            _ => "lost",
-        };
-        let loss = LossRow {
-            session: row.session.clone(),
-            source: sources.get(row.session.as_str()).copied().unwrap_or_default().to_owned(),
-            line: row.birth_line,
-            profile: row.profile.clone(),
-            strategy: row.strategy.to_string(),
-            cycle: row.cycle,
-            class: row.class.to_string(),
-            value: row.value.clone(),
-            damage: damage.to_owned(),
-            mentions_later: row.mentions_later,
-            also: Vec::new(),
-        };
-        new.push((row.needed, loss));
-    }
-    new.sort_by(|(a_needed, a), (b_needed, b)| {
-        b_needed.cmp(a_needed).then(b.mentions_later.cmp(&a.mentions_later))
-    });
-    new.into_iter().map(|(_, loss)| loss).collect()
+/// What one amount comes to over sessions.
+#[derive(Debug, Clone, Copy, Default)]
+struct Sum {
+    before: u64,
+    after: u64,
+    n: u64,
+    better: u64,
+    worse: u64,
 }
 
 /// Amounts that differ, of contenders that both have, over sessions that failed in neither.
 fn amounts(before: &Side, after: &Side) -> Vec<AmountChange> {
     let known: BTreeMap<_, _> =
         before.scores.iter().map(|score| ((&score.contender, &score.session), score)).collect();
-    let mut sums: BTreeMap<&Contender, Vec<(u64, u64)>> = BTreeMap::new();
+    let mut sums: BTreeMap<&Contender, Vec<Sum>> = BTreeMap::new();
     for score in after.scores.iter().filter(|score| score.state != State::Failed) {
         let Some(old) = known.get(&(&score.contender, &score.session)) else { continue };
         if old.state == State::Failed {
             continue;
         }
-        let sums = sums.entry(&score.contender).or_insert_with(|| vec![(0, 0); AMOUNTS.len()]);
+        let sums = sums.entry(&score.contender).or_insert_with(|| vec![Sum::default(); AMOUNTS.len()]);
         for (sum, (was, is)) in sums.iter_mut().zip(old.amounts.iter().zip(&score.amounts)) {
-            *sum = (sum.0 + was, sum.1 + is);
+            sum.before = sum.before.saturating_add(*was);
+            sum.after = sum.after.saturating_add(*is);
+            sum.n += 1;
+            sum.better += u64::from(is < was);
+            sum.worse += u64::from(was < is);
         }
     }
     let rows = sums.into_iter().flat_map(|(contender, sums)| {
-        let differ = sums.into_iter().zip(AMOUNTS).filter(|((was, is), _)| was != is);
-        differ.map(|((before, after), (amount, _))| AmountChange {
+        let differ = sums.into_iter().zip(AMOUNTS).enumerate();
+        let differ = differ.filter(|(_, (sum, _))| sum.better + sum.worse > 0);
+        differ.map(|(at, (sum, (amount, _)))| AmountChange {
             profile: contender.profile.clone(),
             strategy: contender.strategy.clone(),
             window: contender.window.clone(),
             amount: amount.to_owned(),
-            before,
-            after,
+            before: sum.before,
+            after: sum.after,
+            invariant: at < INVARIANTS,
+            n: sum.n,
+            better: sum.better,
+            worse: sum.worse,
         })
     });
     rows.collect()
 }
 
-/// Sessions that were scored in one run alone.
+/// Sessions in another state in the second run, or with a row in one run alone.
 fn states_changed(before: &Side, after: &Side) -> Vec<String> {
-    let states: BTreeMap<_, _> =
-        before.scores.iter().map(|score| ((&score.contender, &score.session), score.state)).collect();
-    let mut changed: BTreeMap<(&str, State, State), Vec<String>> = BTreeMap::new();
-    for score in &after.scores {
-        let was = states.get(&(&score.contender, &score.session)).filter(|was| **was != score.state);
-        if let Some(was) = was {
-            let whom = crate::gate::name(&score.contender);
-            changed.entry((&score.session, *was, score.state)).or_default().push(whom);
+    let states = |side: &'_ Side| -> BTreeMap<(Contender, String), State> {
+        let rows = side.scores.iter();
+        rows.map(|score| ((score.contender.clone(), score.session.clone()), score.state)).collect()
+    };
+    let (was, is) = (states(before), states(after));
+    let of_both = |contender: &Contender| {
+        let has =
+            |states: &BTreeMap<(Contender, String), State>| states.keys().any(|key| key.0 == *contender);
+        has(&was) && has(&is)
+    };
+    let contenders: BTreeSet<&Contender> =
+        was.keys().map(|key| &key.0).filter(|contender| of_both(contender)).collect();
+    let mut changed: BTreeMap<(&str, Option<State>, Option<State>), Vec<String>> = BTreeMap::new();
+    for key in was.keys().chain(is.keys()).filter(|key| contenders.contains(&key.0)).collect::<BTreeSet<_>>()
+    {
+        let (was, is) = (was.get(key).copied(), is.get(key).copied());
+        if was != is {
+            changed.entry((&key.1, was, is)).or_default().push(crate::gate::name(&key.0));
         }
     }
-    let text = |((session, was, is), whom): ((&str, State, State), Vec<String>)| {
-        format!("session {session}: {} before, {} now, under {}", was.name(), is.name(), whom.join(", "))
+    let word = |state: Option<State>| state.map_or("without a row", State::name);
+    let text = |((session, was, is), whom): ((&str, _, _), Vec<String>)| {
+        format!("session {session}: {} before, {} now, under {}", word(was), word(is), whom.join(", "))
     };
     changed.into_iter().map(text).collect()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::results::files::sample;
-
-    #[test]
-    fn a_run_against_itself_is_identical() {
-        let run = sample::run(12);
-        let compared = compare(&run, &run);
-        assert!(compared.identical && compared.sessions.is_empty() && compared.new_losses.is_empty());
-        assert!(compared.findings.iter().all(|finding| finding.direction == Direction::Identical));
-        assert_eq!((compared.verdict(), compared.findings.len()), (Verdict::Pass, 4));
-    }
-
-    /// Changes the lexical survival of the structured sessions and expects a direction for them.
-    fn check(change: fn(usize, f64) -> f64, direction: Direction) {
-        let before = sample::run(12);
-        let mut after = before.clone();
-        let own = after.sessions.iter_mut().filter(|row| row.strategy == "structured" && row.exercised);
-        for (at, row) in own.enumerate() {
-            row.lexical_survival = row.lexical_survival.map(|value| change(at, value));
-        }
-        let compared = compare(&before, &after);
-        let finding = compared.findings.iter().find(|finding| finding.strategy == "structured").unwrap();
-        assert_eq!(finding.direction, direction);
-        assert!(
-            compared
-                .findings
-                .iter()
-                .filter(|it| it.strategy != "structured")
-                .all(|it| it.direction == Direction::Identical)
-        );
-    }
-
-    #[test]
-    fn directions_need_more_than_chance() {
-        check(|_, value| value, Direction::Identical);
-        check(|_, value| value - 0.1, Direction::Worse);
-        check(|_, value| value + 0.1, Direction::Better);
-        check(
-            |at, value| if at % 2 == 0 { value + 0.1 } else { value - 0.09 },
-            Direction::NoMeasurableDifference,
-        );
-    }
-
-    #[test]
-    fn single_profiles_are_compared_whatever_their_names() {
-        let before = sample::run(12);
-        let mut after = before.clone();
-        rename(&mut after, "mine");
-        let compared = compare(&before, &after);
-        assert_eq!(compared.differs, ["profile: standard before, mine now"]);
-        assert!(compared.unmatched.is_empty() && !compared.is_empty());
-    }
-
-    #[test]
-    fn what_is_newly_lost_is_named_with_its_line() {
-        let mut before = sample::run(12);
-        let fact = |number, lost, needed| FactRow {
-            session: "s01".to_owned(),
-            profile: "standard".to_owned(),
-            strategy: "structured".into(),
-            window: 20_000,
-            cycle: 1,
-            fact: number,
-            class: "constraint".into(),
-            value: format!("fact {number}"),
-            birth_line: 10 + number,
-            tier: "absent".into(),
-            first_loss: lost,
-            needed,
-            ..FactRow::default()
-        };
-        before.facts = vec![fact(1, true, true), fact(2, false, false), fact(3, false, true)];
-        let mut after = before.clone();
-        after.facts = vec![fact(1, true, true), fact(2, true, false), fact(3, true, true)];
-        let compared = compare(&before, &after);
-        let lost: Vec<(&str, u64)> =
-            compared.new_losses.iter().map(|loss| (loss.value.as_str(), loss.line)).collect();
-        assert_eq!(lost, [("fact 3", 13), ("fact 2", 12)]);
-        assert!(compared.all_losses && compared.new_losses[0].source == "logs/s01.jsonl");
-    }
-
-    #[test]
-    fn sessions_of_one_run_alone_are_left_out() {
-        let (before, after) = (sample::run(12), sample::run(10));
-        let compared = compare(&before, &after);
-        assert_eq!((compared.left_out, compared.identical), (2, false));
-        assert!(compared.rows.iter().all(|row| row.n <= 10));
-        let mut after = before.clone();
-        after.sessions.iter_mut().filter(|row| row.session == "s03").for_each(|row| row.exercised = false);
-        let changed = compare(&before, &after).states_changed;
-        assert!(
-            changed.len() == 1
-                && changed[0].starts_with("session s03: scored before, not exercised now, under ")
-        );
-    }
-}
+mod tests;

@@ -9,24 +9,32 @@ pub mod compared;
 pub mod policy;
 mod question;
 pub mod self_test;
+mod sessions;
 
-use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
+use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State, scores};
 use crate::report::text::count;
-use crate::results::Manifest;
+use crate::results::{Manifest, RunOutput};
 use crate::stats::holm;
 use policy::Policy;
 use question::Question;
 use schemars::JsonSchema;
 use serde::Serialize;
+pub use sessions::unmeasured;
+use sessions::{only_one_scored, others_at_risk, same_sessions, still_compacted, unscored};
 use std::collections::{BTreeMap, BTreeSet};
 
+/// Name of the summarizer that gives the same text for the same input.
+pub const EMBEDDED: &str = "extractive";
+
 /// A run or a baseline.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Side {
     /// What was run on what.
     pub manifest: Manifest,
     /// What each session scored, by contender and session.
     pub scores: Vec<Score>,
+    /// What went wrong with each session that failed; a baseline does not say.
+    pub errors: BTreeMap<String, String>,
 }
 
 /// How a check, or all of them, came out; the worst last.
@@ -55,18 +63,42 @@ impl Verdict {
     }
 }
 
-/// One session whose figure became worse.
+/// One session behind a figure that fails: it became worse, or is among the lowest.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Worse {
     /// Session id.
     pub session: String,
-    /// Before, as counts.
+    /// Before, as counts; empty where the figure is held to a floor and not to a baseline.
     pub before: String,
     /// Now.
     pub now: String,
     /// How much worse, for the order: in millionths.
     #[serde(skip)]
     by: u64,
+}
+
+impl Worse {
+    /// In words.
+    pub fn text(&self) -> String {
+        let from = if self.before.is_empty() { String::new() } else { format!("{} -> ", self.before) };
+        format!("{}: {from}{}", self.session, self.now)
+    }
+}
+
+/// The only profile of a run, which is judged by the only one of the baseline though their names differ.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct JudgedBy {
+    /// In the run.
+    pub profile: String,
+    /// In the baseline.
+    pub baseline: String,
+}
+
+impl JudgedBy {
+    /// In words.
+    pub fn text(&self) -> String {
+        format!("profile {} is judged by what {} was in the baseline", self.profile, self.baseline)
+    }
 }
 
 /// One question and its answer.
@@ -88,7 +120,7 @@ pub struct Check {
     pub sessions: u64,
     /// The answer in words.
     pub text: String,
-    /// Sessions that became worse, worst first; 5 at most.
+    /// Sessions that became worse, or are below a floor, worst first; 5 at most.
     pub worse: Vec<Worse>,
     /// How far beyond the limit, for the order of failures; the unit is that of shares.
     #[serde(skip)]
@@ -113,6 +145,16 @@ pub struct Fingerprint {
 }
 
 impl Side {
+    /// Of a run.
+    pub fn new(run: &RunOutput) -> Self {
+        let failed = run.sessions.iter().filter(|row| !row.error.is_empty());
+        Self {
+            manifest: run.manifest.clone(),
+            scores: scores(run),
+            errors: failed.map(|row| (row.session.clone(), row.error.clone())).collect(),
+        }
+    }
+
     /// What it is known by.
     pub fn fingerprint(&self) -> Fingerprint {
         let mut hasher = blake3::Hasher::new();
@@ -158,6 +200,10 @@ pub struct Outcome {
     pub unscored: u64,
     /// Sessions that only one of the two has, left out where that was asked for.
     pub left_out: u64,
+    /// Sessions that are scored in one of the two alone: no figure of theirs is compared.
+    pub not_compared: u64,
+    /// Where profiles of different names are compared.
+    pub judged_by: Option<JudgedBy>,
 }
 
 /// Puts a run to a policy. The two sides are comparable (see [`compared`]).
@@ -168,6 +214,11 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
         checks.push(open("", "sessions", "at least 1", Verdict::NotExercised, "the run measured no session"));
     }
     checks.extend(baseline.map(|baseline| same_sessions(run, baseline)));
+    let not_compared = baseline.map(|baseline| only_one_scored(run, baseline)).unwrap_or_default();
+    if let Some(check) = not_compared.check() {
+        checks.push(check);
+    }
+    checks.extend(baseline.and_then(|baseline| others_at_risk(run, baseline)));
     for contender in &contenders {
         checks.push(invariants(run, contender, policy));
         checks.extend(baseline.and_then(|baseline| still_compacted(run, baseline, contender)));
@@ -180,12 +231,13 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
     }
     let mut tests = Vec::new();
     for rule in &policy.rules {
-        for text in rule.unknown_names(&contenders) {
-            checks.push(open("", &rule.metric, "measured", Verdict::NotExercised, &text));
+        let unknown = rule.unknown_names(&contenders);
+        for text in &unknown {
+            checks.push(open("", &rule.metric, "measured", Verdict::NotExercised, text));
         }
         let about: Vec<&&Contender> =
             contenders.iter().filter(|contender| rule.is_about(contender)).collect();
-        if about.is_empty() {
+        if about.is_empty() && unknown.is_empty() {
             let text = format!("the run has nothing for this rule: {}", rule.whom());
             checks.push(open("", &rule.metric, "measured", Verdict::NotExercised, &text));
         }
@@ -206,8 +258,10 @@ pub fn judge(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Outcome {
         run: run.fingerprint(),
         baseline: baseline.map(Side::fingerprint),
         identical: baseline.is_some_and(|baseline| baseline.scores == run.scores),
-        unscored: count_unscored(run),
+        unscored: sessions::count_unscored(run),
         left_out: 0,
+        not_compared: not_compared.sessions(),
+        judged_by: None,
     }
 }
 
@@ -227,35 +281,6 @@ fn decide(checks: &mut [Check], tests: &[usize], false_alarms: f64) {
         } else if check.excess > 0.0 {
             check.text = format!("{}; chance alone may make that ({p:.2})", check.text);
         }
-    }
-}
-
-fn count_unscored(run: &Side) -> u64 {
-    let failed: BTreeSet<&str> = run
-        .scores
-        .iter()
-        .filter(|score| score.state == State::Failed)
-        .map(|score| score.session.as_str())
-        .collect();
-    run.manifest.files_failed + run.manifest.sessions_failed.max(failed.len() as u64)
-}
-
-/// What could not be measured may be what became worse.
-fn unscored(run: &Side, policy: &Policy) -> Check {
-    let count = count_unscored(run);
-    let verdict = if count <= policy.max_unscored { Verdict::Pass } else { Verdict::Inconclusive };
-    let first = run.manifest.problems.iter().find(|problem| problem.severity == "lost");
-    let first =
-        first.map(|problem| format!("; first: {}: {}", problem.source, problem.text)).unwrap_or_default();
-    Check {
-        now: Some(count as f64),
-        ..open(
-            "",
-            "unscored",
-            &format!("<= {}", policy.max_unscored),
-            verdict,
-            &format!("{count} sessions and files could not be measured{first}"),
-        )
     }
 }
 
@@ -291,70 +316,6 @@ fn invariants(run: &Side, contender: &Contender, policy: &Policy) -> Check {
         excess: if excess > 0 { 1.0 + excess as f64 } else { 0.0 },
         ..open(&name(contender), "invariants", "unbroken", verdict, &text)
     }
-}
-
-/// Equal logs have equal sessions: one that is missing may be the one that became worse.
-fn same_sessions(run: &Side, baseline: &Side) -> Check {
-    let rows = |side: &Side| -> BTreeSet<(Contender, String)> {
-        side.scores.iter().map(|score| (score.contender.clone(), score.session.clone())).collect()
-    };
-    let (now, before) = (rows(run), rows(baseline));
-    let shared: BTreeSet<&Contender> = now.iter().map(|(contender, _)| contender).collect();
-    let shared: BTreeSet<&Contender> = before
-        .iter()
-        .map(|(contender, _)| contender)
-        .filter(|contender| shared.contains(contender))
-        .collect();
-    let only =
-        |ours: &BTreeSet<(Contender, String)>, theirs: &BTreeSet<(Contender, String)>| -> BTreeSet<String> {
-            let missing = ours.difference(theirs).filter(|(contender, _)| shared.contains(contender));
-            missing.map(|(_, session)| session.clone()).collect()
-        };
-    let (gone, new) = (only(&before, &now), only(&now, &before));
-    let said = |sessions: &BTreeSet<String>, what: &str| {
-        let first = sessions.first()?;
-        Some(format!("{} {what} (first {first})", count(sessions.len() as u64, "session")))
-    };
-    let parts: Vec<String> =
-        [said(&gone, "of the baseline not in the run"), said(&new, "of the run not in the baseline")]
-            .into_iter()
-            .flatten()
-            .collect();
-    let verdict = if parts.is_empty() { Verdict::Pass } else { Verdict::Inconclusive };
-    let text = if parts.is_empty() { "the same in both".to_owned() } else { parts.join("; ") };
-    let sessions = before.iter().map(|(_, session)| session).collect::<BTreeSet<_>>().len() as u64;
-    Check { sessions, ..open("", "sessions", "those of the baseline", verdict, &text) }
-}
-
-/// A contender that compacts less often loses less: that is no gain.
-fn still_compacted(run: &Side, baseline: &Side, contender: &Contender) -> Option<Check> {
-    let states: BTreeMap<&str, State> =
-        run.of(contender).map(|score| (score.session.as_str(), score.state)).collect();
-    let was: BTreeSet<&str> = baseline
-        .of(contender)
-        .filter(|score| score.state == State::Scored)
-        .map(|score| score.session.as_str())
-        .filter(|session| states.contains_key(session))
-        .collect();
-    if was.is_empty() {
-        return None;
-    }
-    let gone: Vec<&str> =
-        was.iter().copied().filter(|session| states.get(session) == Some(&State::NotExercised)).collect();
-    let verdict = if gone.is_empty() { Verdict::Pass } else { Verdict::Fail };
-    let text = match gone.first() {
-        None => format!("{} compacted as before", count(was.len() as u64, "session")),
-        Some(first) => {
-            format!("{} of {} sessions are no longer compacted (first {first})", gone.len(), was.len())
-        }
-    };
-    Some(Check {
-        now: Some((was.len() - gone.len()) as f64),
-        before: Some(was.len() as f64),
-        sessions: was.len() as u64,
-        excess: gone.len() as f64 / was.len() as f64,
-        ..open(&name(contender), "exercised", "as before", verdict, &text)
-    })
 }
 
 /// How a contender is named.

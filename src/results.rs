@@ -614,6 +614,9 @@ pub struct LossRow {
     pub damage: String,
     /// Mentions in the log after that cycle: how often the work came back to it.
     pub mentions_later: u64,
+    /// The work of the next 50 tool calls needed it: it counts in `needed_survival`, which biased cycles do not.
+    #[serde(default)]
+    pub needed: bool,
     /// Other strategies that lose it too, at this or another cycle.
     #[serde(default)]
     pub also: Vec<String>,

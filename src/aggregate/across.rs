@@ -16,13 +16,13 @@ pub struct ChangeRow {
     pub strategy: String,
     /// Window in tokens, `auto`, or `cycles` when it was searched for per session.
     pub window: String,
-    /// Column of a session row, or `survival.` and a class of facts.
+    /// Column of a session row, `survival.` and a class of facts, or an amount that differs.
     pub metric: String,
-    /// Mean over the sessions in the first run, 0 to 1.
+    /// Mean over the sessions in the first run, 0 to 1; of an amount the sum over them.
     pub before: Option<f64>,
     /// In the second.
     pub after: Option<f64>,
-    /// Mean of the per-session differences, -1 to 1.
+    /// Mean of the per-session differences, -1 to 1; of an amount in its unit.
     pub mean: Option<f64>,
     /// Lower end of its 95 % interval by Student's t; empty below 10 sessions.
     pub low: Option<f64>,
@@ -40,7 +40,8 @@ pub struct ChangeRow {
     pub sign_p: Option<f64>,
     /// Two-sided p of the test that decides: Student's t from 10 sessions on, the sign test below.
     pub p: Option<f64>,
-    /// The same, corrected by Holm over the classes of facts; empty for the other metrics.
+    /// The same, corrected by Holm: of a headline over the headlines of all contenders, of a class over the classes of its
+    /// contender; empty for amounts, whose differences are exact.
     pub p_holm: Option<f64>,
 }
 
@@ -92,6 +93,7 @@ pub fn changes(before: &RunOutput, after: &RunOutput) -> Changes {
         }
         changes.rows.extend(classes(first, second));
     }
+    correct(changes.rows.iter_mut().filter(|row| row.is_headline()).collect());
     // Of equals the order of contenders and metrics.
     changes.sessions.sort_by(|a, b| a.difference.total_cmp(&b.difference));
     changes
@@ -112,11 +114,23 @@ fn classes(first: &Group<'_>, second: &Group<'_>) -> Vec<ChangeRow> {
         })
         .filter(|row| row.n > 0)
         .collect();
+    correct(rows.iter_mut().collect());
+    rows
+}
+
+/// Corrects the tests of one family.
+fn correct(rows: Vec<&mut ChangeRow>) {
     let corrected = holm(&rows.iter().filter_map(|row| row.p).collect::<Vec<_>>());
-    for (row, p) in rows.iter_mut().filter(|row| row.p.is_some()).zip(corrected) {
+    for (row, p) in rows.into_iter().filter(|row| row.p.is_some()).zip(corrected) {
         row.p_holm = Some(p);
     }
-    rows
+}
+
+impl ChangeRow {
+    /// Is it a share of all facts, not of one class of them?
+    pub fn is_headline(&self) -> bool {
+        !self.metric.starts_with("survival.")
+    }
 }
 
 fn change(

@@ -4,11 +4,12 @@ use super::args::verdicts::{GateArgs, GateOutput};
 use super::compare::comparable;
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
-use crate::aggregate::scores::{State, scores};
+use crate::aggregate::scores::State;
 use crate::gate::compared::{align_profiles, keep_common, mismatches, states};
 use crate::gate::policy::Policy;
 use crate::gate::self_test::{holds, trials};
-use crate::gate::{Outcome, Side, Verdict, judge};
+use crate::gate::{JudgedBy, Outcome, Side, Verdict, judge, unmeasured};
+use crate::report::gate::Replaced;
 use crate::report::{Look, gate as report};
 use crate::results::files::{append, place_document, read_sound, read_text};
 use crate::results::{Manifest, baseline};
@@ -43,6 +44,7 @@ pub(super) struct Case {
     baseline: Option<Side>,
     policy: Policy,
     left_out: u64,
+    judged_by: Option<JudgedBy>,
 }
 
 impl Case {
@@ -51,35 +53,45 @@ impl Case {
         let mut run = side(asked.run)?;
         let policy = policy(asked)?;
         let mut baseline = asked.baseline.map(|dir| read_baseline(dir, asked.run)).transpose()?;
-        let mut left_out = 0;
+        let (mut left_out, mut judged_by) = (0, None);
         if let Some(before) = &mut baseline {
             let found = mismatches(&before.manifest, &run.manifest, asked.intersection);
             comparable(&found, "accept a new baseline with `compactor gate RUN --baseline DIR --accept`")?;
-            if let Some((old, new)) = align_profiles(before, &run) {
-                ui.say(&format!("profile {new} is judged by what {old} was in the baseline"));
+            judged_by =
+                align_profiles(before, &run).map(|(baseline, profile)| JudgedBy { profile, baseline });
+            if let Some(judged_by) = &judged_by {
+                ui.say(&judged_by.text());
             }
             if asked.intersection {
                 left_out = keep_common(before, &mut run);
             }
         }
-        Ok(Self { run, baseline, policy, left_out })
+        Ok(Self { run, baseline, policy, left_out, judged_by })
     }
 
     /// The verdict.
     pub(super) fn outcome(&self) -> Outcome {
         let outcome = judge(&self.run, self.baseline.as_ref(), &self.policy);
         let identical = outcome.identical && self.left_out == 0;
-        Outcome { left_out: self.left_out, identical, ..outcome }
+        Outcome { left_out: self.left_out, identical, judged_by: self.judged_by.clone(), ..outcome }
     }
 }
 
 fn side(dir: &Path) -> Result<Side, Failure> {
-    let run = read_sound(dir)?;
-    Ok(Side { scores: scores(&run), manifest: run.manifest })
+    Ok(Side::new(&read_sound(dir)?))
 }
 
 fn judged(args: &GateArgs, ui: &Ui) -> Result<Exit, Failure> {
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
+    let format = args.format;
+    if args.accept && format != GateOutput::Text {
+        let cause = "--accept prints text: --format has no part in it";
+        return Err(Failure::new(cause, "leave --format out"));
+    }
+    if args.self_test && !matches!(format, GateOutput::Text | GateOutput::Json) {
+        let cause = "--self-test prints text or JSON: it has no other --format";
+        return Err(Failure::new(cause, "leave --format out, or give --format json"));
+    }
     let asked = Asked {
         run: &args.run,
         policy: args.policy.as_deref(),
@@ -139,7 +151,7 @@ fn read_baseline(dir: &Path, run: &Path) -> Result<Side, Failure> {
         let hint = "make one with `compactor gate RUN --baseline DIR --accept`";
         Failure::new(error.to_string(), if missing { hint } else { &error.hint })
     })?;
-    Ok(Side { manifest, scores })
+    Ok(Side { manifest, scores, ..Side::default() })
 }
 
 /// Writes a baseline, unless nothing could ever be compared with it.
@@ -151,25 +163,24 @@ fn accept(dir: &Path, side: &Side, max_unscored: u64, look: Look<'_>, ui: &Ui) -
     }
     let unscored = judge(side, None, &Policy { rules: Vec::new(), ..Policy::standard() }).unscored;
     if max_unscored < unscored {
-        let cause =
-            format!("{unscored} sessions and files of the run could not be measured: it is no baseline");
+        let (what, named) = unmeasured(side).unwrap_or_default();
+        let named = if named.is_empty() { named } else { format!(" ({named})") };
+        let cause = format!("{what} of the run could not be measured: it is no baseline{named}");
         return Err(Failure::new(
             cause,
             "mend or remove them, or allow them with max_unscored in --policy FILE",
         ));
     }
-    // One of another version, or damaged, is replaced; what is no baseline is not.
-    let before = dir.join(baseline::ROWS).exists().then(|| baseline::read(dir)).transpose();
-    let (before, ill) = match before {
-        Ok(before) => (before, None),
-        Err(error) => (None, Some(error)),
+    // One of an older version, or damaged, is replaced; what is no baseline is not, and neither is what a newer version wrote.
+    let there = [baseline::ROWS, baseline::HEAD].iter().any(|name| dir.join(name).exists());
+    let before = match there.then(|| baseline::read(dir)) {
+        None => Replaced::Nothing,
+        Some(Ok((_, scores))) => Replaced::Scores(scores),
+        Some(Err(error)) if error.newer => return Err(error.into()),
+        Some(Err(error)) => Replaced::Unread(error.to_string()),
     };
     baseline::write(dir, &side.manifest, &side.scores)?;
-    if let Some(error) = ill {
-        ui.complain(&format!("{error}: replaced"));
-    }
-    let before = before.as_ref().map(|(_, scores)| scores.as_slice());
-    ui.product(&report::accepted(before, &side.scores, look))?;
+    ui.product(&report::accepted(&before, &side.scores, look))?;
     Ok(Exit::Done)
 }
 

@@ -79,7 +79,6 @@ pub fn states(side: &Side) -> BTreeMap<State, u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::aggregate::scores::scores;
     use crate::results::files::sample;
 
     #[test]
@@ -114,7 +113,7 @@ mod tests {
     #[test]
     fn single_profiles_are_one_contender_whatever_they_are_called() {
         let run = sample::run(3);
-        let now = Side { scores: scores(&run), manifest: run.manifest };
+        let now = Side::new(&run);
         let mut before = now.clone();
         assert_eq!(align_profiles(&mut before, &now), None);
         before.manifest.settings.profiles = vec!["old".to_owned()];
@@ -127,10 +126,7 @@ mod tests {
 
     #[test]
     fn common_sessions_are_those_of_both() {
-        let side = |n| {
-            let run = sample::run(n);
-            Side { scores: scores(&run), manifest: run.manifest }
-        };
+        let side = |n| Side::new(&sample::run(n));
         let (mut before, mut now) = (side(12), side(9));
         assert_eq!(keep_common(&mut before, &mut now), 3);
         assert_eq!(before.scores.len(), now.scores.len());

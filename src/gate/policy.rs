@@ -2,10 +2,11 @@
 //!
 //! Thresholds are decimals as they are written, never floats: 7 of 10 reaches 0.7.
 
+mod words;
+
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, shares};
 use crate::profile::{nearest, suggested};
 use serde::Deserialize;
-use serde::de::{Deserializer, Error as _};
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -64,6 +65,23 @@ impl Decimal {
         u128::from(before).saturating_mul(self.digits) < u128::from(rise).saturating_mul(self.unit())
     }
 
+    /// As a whole number, where it is one.
+    pub fn whole(self) -> Option<u64> {
+        let whole = self.digits.is_multiple_of(self.unit()).then_some(self.digits / self.unit())?;
+        whole.try_into().ok()
+    }
+
+    /// As a share in percent: `2 %`.
+    pub fn percent(self) -> String {
+        let (digits, scale) = match self.scale.checked_sub(2) {
+            Some(scale) => (self.digits, scale),
+            None => (self.digits * 100 / self.unit(), 0),
+        };
+        let text = Self { digits, scale }.to_string();
+        let text = if scale > 0 { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
+        format!("{text} %")
+    }
+
     fn unit(self) -> u128 {
         10_u128.pow(self.scale)
     }
@@ -78,19 +96,8 @@ impl fmt::Display for Decimal {
     }
 }
 
-impl<'de> Deserialize<'de> for Decimal {
-    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
-        // The shortest text of a double is the one that was written.
-        let text = format!("{}", f64::deserialize(reader)?);
-        Self::parse(&text).ok_or_else(|| {
-            D::Error::custom(format!("{text} is no threshold: give a number from 0 on with up to 8 decimals"))
-        })
-    }
-}
-
 /// One name or several.
-#[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Names {
     /// Any.
     #[default]
@@ -158,13 +165,14 @@ pub struct Rule {
     /// So much may a share be below the baseline, 0 to 1.
     pub max_drop: Option<Decimal>,
     /// The largest amount that passes, over all sessions.
-    pub max: Option<u64>,
+    pub max: Option<Decimal>,
     /// By such a share of the baseline may an amount be above it.
     pub max_rise: Option<Decimal>,
     /// How shares are pooled.
     #[serde(default)]
     pub average: Average,
     /// In place of that of the policy, for what few sessions have.
+    #[serde(default, deserialize_with = "words::some_whole")]
     pub min_sessions: Option<u64>,
 }
 
@@ -176,9 +184,17 @@ impl Rule {
             && self.window.holds(&contender.window)
     }
 
-    /// What is wrong with names that no contender of the run has.
+    /// The largest amount that passes.
+    pub fn ceiling(&self) -> Option<u64> {
+        self.max.and_then(Decimal::whole)
+    }
+
+    /// What is wrong with names that no contender of the run has; nothing where it has none at all.
     pub fn unknown_names(&self, contenders: &[&Contender]) -> Vec<String> {
         let mut wrong = Vec::new();
+        if contenders.is_empty() {
+            return wrong;
+        }
         let kinds: [(&str, &Names, fn(&Contender) -> &str); 3] = [
             ("profile", &self.profile, |it| &it.profile),
             ("strategy", &self.strategy, |it| &it.strategy),
@@ -247,19 +263,19 @@ pub enum Noise {
 #[serde(deny_unknown_fields)]
 pub struct Policy {
     /// Sessions with a value that a figure needs before anything is said of it; at least 1.
-    #[serde(default = "ten")]
+    #[serde(default = "ten", deserialize_with = "words::whole")]
     pub min_sessions: u64,
     /// Sessions that may fail and files that may be unreadable, in all.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words::whole")]
     pub max_unscored: u64,
     /// Broken hard invariants that are allowed, by kind; `all` for those not named. 0 where nothing is said.
-    #[serde(default)]
+    #[serde(default, deserialize_with = "words::wholes")]
     pub invariants: BTreeMap<String, u64>,
     /// See [`Noise`].
     #[serde(default)]
     pub noise: Noise,
     /// Chance that a run as good as its baseline fails, over all rules; for runs with noise.
-    #[serde(default = "one_in_twenty")]
+    #[serde(default = "one_in_twenty", deserialize_with = "words::number")]
     pub false_alarms: f64,
     /// The rules.
     #[serde(default, rename = "rule")]
@@ -305,34 +321,32 @@ impl Policy {
     /// Reads a policy. The error names the line where it can, the cause, and the nearest valid name.
     pub fn parse(text: &str) -> Result<Self, String> {
         let policy: Self = toml::from_str(text).map_err(|error| {
-            let line =
-                error.span().map(|span| text.get(..span.start).unwrap_or_default().matches('\n').count() + 1);
-            let place = line.map(|line| format!("line {line}: ")).unwrap_or_default();
-            format!("{place}{}", suggested(error.message()))
+            let place = error.span().map(|span| words::place(text, span.start)).unwrap_or_default();
+            format!("{place}{}", words::plain(&suggested(error.message())))
         })?;
         policy.check(text)?;
         Ok(policy)
     }
 
     fn check(&self, text: &str) -> Result<(), String> {
+        let place = |key: &str| words::place_of(text, key);
         if self.min_sessions == 0 || self.rules.iter().any(|rule| rule.min_sessions == Some(0)) {
-            return Err("min_sessions: 0 would judge a run of nothing; give 1 or more".to_owned());
+            let line = words::place_of_value(text, "min_sessions", "0");
+            return Err(format!("{line}min_sessions: 0 would judge a run of nothing; give 1 or more"));
         }
         if !(self.false_alarms > 0.0 && self.false_alarms < 1.0) {
-            return Err("false_alarms: give a chance above 0 and below 1".to_owned());
-        }
-        let most = |limit: u64| limit <= MOST;
-        if !self
-            .invariants
-            .values()
-            .chain(self.rules.iter().flat_map(|rule| &rule.max))
-            .all(|limit| most(*limit))
-        {
-            return Err(format!("a limit above {MOST} holds nothing: give a smaller one"));
+            let line = place("false_alarms");
+            return Err(format!("{line}false_alarms: give a chance above 0 and below 1, like 0.05"));
         }
         let kinds = || AMOUNTS.iter().take(INVARIANTS).map(|(name, _)| *name).chain(["all"]);
-        if let Some(wrong) = self.invariants.keys().find(|name| !kinds().any(|known| known == *name)) {
-            return Err(format!("invariants: unknown kind `{wrong}`{}", meant(wrong, kinds())));
+        for (name, limit) in &self.invariants {
+            let line = place(name);
+            if !kinds().any(|known| known == name) {
+                return Err(format!("{line}invariants: unknown kind `{name}`{}", meant(name, kinds())));
+            }
+            if MOST < *limit {
+                return Err(format!("{line}{name}: a limit above {MOST} holds nothing: give a smaller one"));
+            }
         }
         let lines: Vec<usize> = text
             .lines()
@@ -373,6 +387,9 @@ impl Rule {
         let metric = &self.metric;
         if is_share && (self.max.is_some() || self.max_rise.is_some()) {
             return Err(format!("{metric} is a share, better when larger: give min or max_drop"));
+        }
+        if self.max.is_some() && self.ceiling().is_none_or(|limit| MOST < limit) {
+            return Err(format!("max: an amount is a whole number up to {MOST}: write one, like 10"));
         }
         if !is_share && (self.min.is_some() || self.max_drop.is_some()) {
             return Err(format!("{metric} is an amount, better when smaller: give max or max_rise"));
@@ -426,16 +443,36 @@ mod tests {
         check_error("[[rule]]\nmetric = 'survival.file.modifed'\nmin = 1\n", "`survival.file.modified`");
         check_error("[[rule]]\nmetrics = 'files_modified'\nmin = 1\n", "metric");
         check_error("min_session = 3\n", "min_sessions");
-        check_error("[invariants]\nno_gian = 1\n", "did you mean `no_gain`?");
+        check_error(
+            "[invariants]\nno_gian = 1\n",
+            "line 2: invariants: unknown kind `no_gian`; did you mean `no_gain`?",
+        );
         check_error("[[rule]]\nmetric = 'stale'\nmin = 0.5\n", "give max or max_rise");
         check_error("[[rule]]\nmetric = 'files_read'\nmax = 5\n", "give min or max_drop");
         check_error("[[rule]]\nmetric = 'files_read'\n", "asks for nothing");
         check_error("[[rule]]\nmetric = 'files_read'\nmin = 95\n", "0 to 1");
         check_error("[[rule]]\nmetric = 'files_read'\nmin = -0.1\n", "no threshold");
         check_error("[[rule]]\nmetric = 'files_read'\nmin = nan\n", "no threshold");
+        let max = |max: &str| format!("[[rule]]\nmetric = 'files_read'\nmax = {max}\n");
+        check_error(&max("0.5"), "line 1: rule 1: files_read is a share, better when larger: give min");
+        let max = |max: &str| format!("[[rule]]\nmetric = 'stale'\nmax = {max}\n");
+        check_error(&max("0.5"), "line 1: rule 1: max: an amount is a whole number");
+        check_error(&max("-3"), "line 3: max: -3 is no threshold");
+        check_error(&max("true"), "line 3: max: `true` is no number: write one, like 0.95");
         check_error("[[rule]]\nmetric = 'files_read'\nstrategy = []\nmin = 0.5\n", "nobody");
         check_error("[[rule]]\nmetric = 'stale'\nmax = 5\naverage = 'macro'\n", "average is for shares");
-        check_error("min_sessions = 0\n", "give 1 or more");
+        check_error("# none\nmin_sessions = 0\n", "line 2: min_sessions: 0 would judge");
+        check_error("max_unscored = -1\n", "line 1: max_unscored: `-1` is no whole number from 0 on");
+        check_error("max_unscored = 1.5\n", "line 1: max_unscored: `1.5` is no whole number from 0 on");
+        check_error("false_alarms = '0.1'\n", "line 1: false_alarms: \"0.1\" is a text: write the number");
+        check_error("\nnoise = 3\n", "line 2: noise: ");
+        check_error("[invariants]\nno_gain = '2'\n", "line 2: no_gain: \"2\" is a text");
+        check_error("\ninvariants = 2\n", "line 2: invariants: `2` is no table: write [invariants]");
+        check_error("[[rule]]\nmetric = 'stale'\nmax = 1\nmin_sessions = 'few'\n", "line 4: min_sessions: ");
+        let names = |window: &str| format!("[[rule]]\nmetric = 'files_read'\nmin = 1\nwindow = {window}\n");
+        check_error(&names("128000"), "line 4: window: `128000` is no name: write it as a text: \"128000\"");
+        check_error(&names("['auto', 5]"), "line 4: window: `5` is no name");
+        check_error("[[rule]]\nmetric = 'files_read'\nmin = '0.9'\n", "line 3: min: \"0.9\" is a text");
         check_error("false_alarms = 1.5\n", "below 1");
         check_error("# two\n\n[[rule]]\nmetric = 'x'\nmin = 1\n", "line 3: rule 1");
     }
@@ -457,6 +494,9 @@ mod tests {
         assert!(
             !at("0.05").is_exceeded_by_rise(1_000, 1_050) && at("0.05").is_exceeded_by_rise(1_000, 1_051)
         );
+        let percents = ["0.02", "0.025", "1", "0.1", "0"].map(|text| at(text).percent());
+        assert_eq!(percents, ["2 %", "2.5 %", "100 %", "10 %", "0 %"]);
+        assert_eq!([at("3").whole(), at("3.0").whole(), at("3.5").whole()], [Some(3), Some(3), None]);
         assert!(at("0.5").is_exceeded_by_rise(0, 1) && !at("0").is_exceeded_by_rise(5, 5));
         assert_eq!(
             [at("0.70").to_string(), at("12").to_string(), at("0.05").to_string()],

@@ -1,7 +1,7 @@
 //! One rule put to one contender: its figures against the limits that the rule sets.
 
 use super::policy::{Average, Decimal, Noise, Policy, Rule};
-use super::{Check, Side, Verdict, Worse, name, open};
+use super::{Check, EMBEDDED, Side, Verdict, Worse, name, open};
 use crate::aggregate::scores::{AMOUNTS, Contender, Share, State, shares};
 use crate::report::text::{count, thousands};
 use crate::stats::{MIN_SESSIONS, mean, paired};
@@ -25,7 +25,7 @@ impl Question<'_> {
             checks.extend(rule.min.map(|limit| self.floor(at, limit)));
             checks.extend(rule.max_drop.map(|limit| self.drop(at, limit)));
         } else if let Some(at) = AMOUNTS.iter().position(|(name, _)| *name == rule.metric) {
-            checks.extend(rule.max.map(|limit| self.ceiling(at, limit)));
+            checks.extend(rule.ceiling().map(|limit| self.ceiling(at, limit)));
             checks.extend(rule.max_rise.map(|limit| self.rise(at, limit)));
         }
         checks
@@ -98,17 +98,39 @@ impl Question<'_> {
         };
         if noisy {
             let above: Vec<f64> = values.iter().map(|value| value - limit.value()).collect();
-            return Check { p: Some(chance_of_less(&above)), ..check };
+            let worse = if short > 0.0 { lowest(&shares, limit) } else { Vec::new() };
+            return Check { p: Some(chance_of_less(&above)), worse, ..check };
         }
         let holds = match average {
             Average::Micro => limit.is_reached_by(all.kept, all.total),
             Average::Macro => short <= TOLERANCE,
         };
         let text = format!("is {shown}, {asked} was asked for");
-        if holds { check } else { Check { verdict: Verdict::Fail, text, ..check } }
+        let worse = lowest(&shares, limit);
+        if holds { check } else { Check { verdict: Verdict::Fail, text, worse, ..check } }
     }
 
+    /// A drop, and which sessions have no part in it.
     fn drop(&self, at: usize, limit: Decimal) -> Check {
+        let check = self.dropped(at, limit);
+        let Some(baseline) = self.baseline else { return check };
+        let (before, now) = (self.shares_of(baseline, at), self.shares_of(self.run, at));
+        let only = |ours: &BTreeMap<&str, Share>, theirs: &BTreeMap<&str, Share>, what: &str| {
+            let mut only = ours.keys().filter(|session| !theirs.contains_key(*session));
+            let first = only.next()?;
+            let n = only.count() as u64 + 1;
+            let have = if n == 1 { "has" } else { "have" };
+            Some(format!(
+                "; {} {have} a value {what} alone (first {first}), not compared",
+                count(n, "session")
+            ))
+        };
+        let (new, gone) = (only(&now, &before, "in the run"), only(&before, &now, "in the baseline"));
+        let text = [Some(check.text), new, gone].into_iter().flatten().collect();
+        Check { text, ..check }
+    }
+
+    fn dropped(&self, at: usize, limit: Decimal) -> Check {
         let asked = format!("drop <= {limit}");
         let Some(baseline) = self.baseline else {
             return self.open(&asked, Verdict::NotExercised, "there is no baseline: give --baseline DIR");
@@ -234,13 +256,10 @@ impl Question<'_> {
         } else {
             format!(", by {:.1} %", 100.0 * (is as f64 / was as f64 - 1.0))
         };
-        let text = format!("rose {moved}{share}; {limit} of it is allowed");
+        let text = format!("rose {moved}{share}; {} is allowed", limit.percent());
         Check { verdict: Verdict::Fail, text, ..check }
     }
 }
-
-/// Name of the summarizer that gives the same text for the same input.
-const EMBEDDED: &str = "extractive";
 
 /// Strategies whose text no summarizer writes.
 const ASKS_NOBODY: [&str; 2] = ["truncate", "emergency"];
@@ -266,6 +285,23 @@ fn worse(session: &str, before: Share, now: Share) -> Option<Worse> {
         now: format!("{} of {}", now.kept, now.total),
         by: (by * 1e6).round() as u64,
     })
+}
+
+/// Sessions below a floor, the lowest first.
+fn lowest(shares: &BTreeMap<&str, Share>, limit: Decimal) -> Vec<Worse> {
+    let below = |(session, share): (&&str, &Share)| {
+        let by = limit.value() - share.value()?;
+        (by > 0.0).then(|| Worse {
+            session: (*session).to_owned(),
+            before: String::new(),
+            now: format!("{} of {}", share.kept, share.total),
+            by: (by * 1e6).round() as u64,
+        })
+    };
+    let mut below: Vec<Worse> = shares.iter().filter_map(below).collect();
+    below.sort_by(|a, b| b.by.cmp(&a.by).then_with(|| a.session.cmp(&b.session)));
+    below.truncate(SHOWN);
+    below
 }
 
 /// A share with the counts behind it, or as a mean of sessions.

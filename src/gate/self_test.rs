@@ -5,7 +5,7 @@
 
 use super::policy::{Policy, Rule};
 use super::{Outcome, Side, Verdict, judge, name};
-use crate::aggregate::scores::{AMOUNTS, Contender, Share, State, shares};
+use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Share, State, shares};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -71,15 +71,9 @@ pub fn trials(run: &Side, baseline: Option<&Side>, policy: &Policy) -> Vec<Trial
         let (damage, expected) = ("anything".to_owned(), Verdict::Fail.name().to_owned());
         trials.push(Trial { damage, expected, verdict: Verdict::NotExercised, result: Noticed::No, text });
     }
+    trials.push(case.unscored());
     if let Some(first) = contenders.first() {
-        let kind = AMOUNTS.iter().position(|(kind, _)| *kind == "orphan_results").unwrap_or(0);
-        let allowed = policy.invariants.values().copied().max().unwrap_or(0);
-        trials.push(case.red("a tool result without its call", first, "invariants", |side| {
-            let score = side.scores.iter_mut().find(|score| score.contender == *first);
-            if let Some(amount) = score.and_then(|score| score.amounts.get_mut(kind)) {
-                *amount = amount.saturating_add(allowed).saturating_add(1);
-            }
-        }));
+        trials.extend((0..INVARIANTS).map(|kind| case.invariant(first, kind)));
     }
     for rule in policy.rules.iter().flat_map(Rule::single_limits) {
         let rule = &rule;
@@ -139,7 +133,7 @@ impl Case<'_> {
                 }
                 if let Some(amount) = amount.and_then(|at| score.amounts.get_mut(at)) {
                     *amount = (*amount)
-                        .saturating_add(rule.max.unwrap_or(0))
+                        .saturating_add(rule.ceiling().unwrap_or(0))
                         .saturating_add(1)
                         .saturating_mul(1_000);
                 }
@@ -149,6 +143,42 @@ impl Case<'_> {
             Noticed::No if nothing => Trial { result: Noticed::NothingToLose, ..trial },
             _ => trial,
         }
+    }
+
+    /// Nothing could be measured: more than the policy may allow.
+    fn unscored(self) -> Trial {
+        let outcome = self.damaged(|side| {
+            for score in &mut side.scores {
+                score.state = State::Failed;
+                score.shares.fill(Share::default());
+            }
+        });
+        let check = outcome.checks.iter().find(|check| check.metric == "unscored");
+        let verdict = check.map_or(Verdict::NotExercised, |check| check.verdict);
+        Trial {
+            damage: "unscored: every session failed".to_owned(),
+            expected: "not pass".to_owned(),
+            verdict,
+            result: (verdict != Verdict::Pass).into(),
+            text: check.map(|check| check.text.clone()).unwrap_or_default(),
+        }
+    }
+
+    /// Breaks a hard invariant as often as a run of so many sessions may break one: with each request of each session.
+    fn invariant(self, contender: &Contender, kind: usize) -> Trial {
+        let name = AMOUNTS.get(kind).map_or("", |(name, _)| *name);
+        let requests = AMOUNTS.iter().position(|(name, _)| *name == "requests");
+        let least = self.run.manifest.settings.cycles.max(1);
+        let times =
+            |amounts: &[u64]| requests.and_then(|at| amounts.get(at)).copied().unwrap_or(0).max(least);
+        self.red(&format!("{name}: broken all the time"), contender, "invariants", |side| {
+            for score in side.scores.iter_mut().filter(|score| score.contender == *contender) {
+                let times = times(&score.amounts);
+                if let Some(amount) = score.amounts.get_mut(kind) {
+                    *amount = amount.saturating_add(times);
+                }
+            }
+        })
     }
 
     /// A damage that a check must call a failure.

@@ -1,11 +1,11 @@
 use super::*;
-use crate::aggregate::scores::{scores, shares};
+use crate::aggregate::scores::{Share, shares};
 use crate::results::files::sample;
 use crate::results::{Problem, RunOutput};
 use crate::stats::SplitMix64;
 
 fn side(run: &RunOutput) -> Side {
-    Side { manifest: run.manifest.clone(), scores: scores(run) }
+    Side::new(run)
 }
 
 fn policy(text: &str) -> Policy {
@@ -83,7 +83,7 @@ fn amounts_have_a_ceiling_and_may_not_rise() {
     let rule =
         |limit: &str| format!("[[rule]]\nmetric = 'prompt_tokens'\nstrategy = 'structured'\n{limit}\n");
     check(&rule("max_rise = 0.1"), more, Verdict::Pass, "");
-    check(&rule("max_rise = 0.09"), more, Verdict::Fail, "by 10.0 %");
+    check(&rule("max_rise = 0.09"), more, Verdict::Fail, "by 10.0 %; 9 % is allowed");
     check(&rule("max = 12000"), |_| {}, Verdict::Pass, "");
     check(&rule("max = 11999"), |_| {}, Verdict::Fail, "is 12,000, 11,999 is allowed");
 }
@@ -106,11 +106,23 @@ fn what_measured_nothing_never_passes() {
     let none = |side: &mut Side| side.scores.clear();
     check(DROP, none, Verdict::Inconclusive, "is in the baseline and not in the run");
     let failed = |side: &mut Side| side.scores.iter_mut().for_each(|score| score.state = State::Failed);
-    check(DROP, failed, Verdict::Inconclusive, "13 sessions and files could not be measured");
+    check(
+        DROP,
+        failed,
+        Verdict::Inconclusive,
+        "13 sessions could not be measured: session s00; session s01; session s02; and 10 more",
+    );
     let short = |side: &mut Side| side.scores.iter_mut().for_each(|score| score.state = State::NotExercised);
     check(DROP, short, Verdict::Fail, "12 of 12 sessions are no longer compacted");
     let empty = judge(&side(&RunOutput::default()), None, &policy(DROP));
     assert_eq!(empty.verdict, Verdict::NotExercised);
+    let of_rule: Vec<&str> = empty
+        .checks
+        .iter()
+        .filter(|check| check.metric == "lexical_survival")
+        .map(|check| check.text.as_str())
+        .collect();
+    assert_eq!(of_rule, ["the run has nothing for this rule: strategy structured"]);
     let nobody = DROP.replace("structured", "structuerd");
     check(&nobody, |_| {}, Verdict::NotExercised, "no strategy `structuerd`; did you mean `structured`?");
 }
@@ -150,7 +162,8 @@ fn what_could_not_be_measured_is_named() {
     });
     let outcome = judge(&now, None, &policy(""));
     assert_eq!((outcome.verdict, outcome.unscored), (Verdict::Inconclusive, 1));
-    assert!(outcome.checks[0].text.contains("logs/bad.jsonl"), "{}", outcome.checks[0].text);
+    let said = "1 file could not be measured: logs/bad.jsonl: permission denied";
+    assert_eq!(outcome.checks[0].text, said);
     assert_eq!(judge(&now, None, &policy("max_unscored = 1")).verdict, Verdict::Pass);
 }
 
@@ -237,4 +250,83 @@ fn a_model_that_became_worse_is_seen() {
         })
         .count();
     assert!(seen >= 95, "{seen} of 100");
+}
+
+#[test]
+fn sessions_that_only_one_of_the_two_scored_are_told() {
+    let now = side(&sample::run(12));
+    let of = |side: &mut Side, session: &str, state: State| {
+        for score in side.scores.iter_mut().filter(|score| score.session == session) {
+            score.state = state;
+            score.shares.fill(Share::default());
+        }
+    };
+    let mut before = now.clone();
+    of(&mut before, "s02", State::NotExercised);
+    of(&mut before, "s05", State::Failed);
+    let outcome = judge(&now, Some(&before), &policy(DROP));
+    assert_eq!((outcome.verdict, outcome.not_compared), (Verdict::Pass, 2));
+    let told = outcome.checks.iter().find(|check| check.metric == "compared").unwrap();
+    assert_eq!(
+        told.text,
+        "no figure of 2 sessions is compared: 1 newly exercised (first s02), 1 failed before (first s05)"
+    );
+    let drop = outcome.checks.iter().find(|check| check.metric == "lexical_survival").unwrap();
+    assert!(
+        drop.text.ends_with("; 2 sessions have a value in the run alone (first s02), not compared"),
+        "{}",
+        drop.text
+    );
+    // The same where the baseline has no value of one figure.
+    let mut before = now.clone();
+    let at = place("lexical_survival");
+    for score in before.scores.iter_mut().filter(|score| score.session == "s04") {
+        score.shares[at] = Share::default();
+    }
+    let outcome = judge(&now, Some(&before), &policy(DROP));
+    let drop = outcome.checks.iter().find(|check| check.metric == "lexical_survival").unwrap();
+    assert!(
+        drop.text.ends_with("; 1 session has a value in the run alone (first s04), not compared"),
+        "{}",
+        drop.text
+    );
+    assert_eq!(outcome.not_compared, 0);
+}
+
+#[test]
+fn other_facts_at_risk_are_told() {
+    let now = side(&sample::run(12));
+    let mut before = now.clone();
+    let at = place("summary_survival");
+    for score in before.scores.iter_mut().filter(|score| ["s03", "s07"].contains(&score.session.as_str())) {
+        score.shares[at].total += 1;
+    }
+    let of = |outcome: Outcome| {
+        let told = outcome.checks.into_iter().find(|check| check.metric == "at_risk");
+        told.map(|check| (check.verdict, check.now, check.text))
+    };
+    let (verdict, n, text) = of(judge(&now, Some(&before), &policy(DROP))).unwrap();
+    assert_eq!((verdict, n), (Verdict::Pass, Some(2.0)));
+    assert!(
+        text.starts_with("in 2 of 12 sessions other facts left the context than in the baseline (first s03)"),
+        "{text}"
+    );
+    assert_eq!(of(judge(&now, Some(&now), &policy(DROP))), None);
+}
+
+#[test]
+fn a_gate_that_no_invariant_turns_red_is_shown_to_be_void() {
+    let run = side(&sample::run(12));
+    let missed = |text: &str| -> Vec<String> {
+        let trials = self_test::trials(&run, Some(&run), &policy(&format!("{text}{DROP}")));
+        let missed = trials.into_iter().filter(|trial| trial.result == self_test::Noticed::No);
+        missed.map(|trial| trial.damage).collect()
+    };
+    assert_eq!(missed(""), [""; 0]);
+    assert_eq!(missed("[invariants]\nno_gain = 2\n"), [""; 0]);
+    assert_eq!(
+        missed("[invariants]\nno_gain = 999999\nstuck = 99999\n"),
+        ["no_gain: broken all the time", "stuck: broken all the time"]
+    );
+    assert_eq!(missed("max_unscored = 99999\n"), ["unscored: every session failed"]);
 }

@@ -6,7 +6,7 @@ use super::page::{BAD, BOLD, GOOD, Page, aligned, paint};
 use super::text::{count, sanitize, thousands};
 use super::{Format, Look, csv_rows, json_document};
 use crate::aggregate::across::ChangeRow;
-use crate::compare::{Comparison, Direction, Finding};
+use crate::compare::{AmountChange, Comparison, Direction, Finding};
 use serde_json::json;
 use std::io;
 
@@ -18,7 +18,10 @@ pub fn render(format: Format, compared: &Comparison, look: Look<'_>) -> io::Resu
     match format {
         Format::Table => Ok(table(compared, look)),
         Format::Json => json_document(json!(compared)),
-        Format::Csv => csv_rows(&compared.rows),
+        Format::Csv => {
+            let amounts = compared.amounts.iter().map(AmountChange::row);
+            csv_rows(&compared.rows.iter().cloned().chain(amounts).collect::<Vec<_>>())
+        }
     }
 }
 
@@ -32,7 +35,12 @@ fn sentence(finding: &Finding) -> String {
         if metrics.is_empty() { String::new() } else { format!("; {what}: {}", metrics.join(", ")) }
     };
     let (better, worse) = (list("better", &finding.better), list("worse", &finding.worse));
-    format!("{}: {}{worse}{better}", whom(finding), finding.direction.name())
+    let too_few = match finding.direction {
+        _ if finding.too_few.is_empty() => String::new(),
+        Direction::TooFewSessions => format!(": {}", finding.too_few.join(", ")),
+        _ => list("too few sessions to tell", &finding.too_few),
+    };
+    format!("{}: {}{worse}{better}{too_few}", whom(finding), finding.direction.name())
 }
 
 /// Rows worth a line: headlines, and classes that moved.
@@ -41,7 +49,7 @@ fn shown<'a>(compared: &'a Comparison, finding: &'a Finding) -> impl Iterator<It
         let own = (&row.profile, &row.strategy, &row.window)
             == (&finding.profile, &finding.strategy, &finding.window);
         let moved = row.better + row.worse > 0;
-        own && row.n > 0 && (moved || !row.metric.starts_with("survival."))
+        own && row.n > 0 && (moved || row.is_headline())
     })
 }
 
@@ -80,7 +88,7 @@ fn cells(row: &ChangeRow) -> Vec<String> {
 }
 
 const HEADINGS: [&str; 9] =
-    ["metric", "before", "now", "points", "95 % interval", "n", "better", "worse", "p"];
+    ["metric", "before", "now", "points", "95 % interval", "n", "better", "worse", "p (Holm)"];
 
 fn table(compared: &Comparison, look: Look<'_>) -> String {
     let mut page = Page::new(look);
@@ -93,10 +101,13 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
         let style = match finding.direction {
             Direction::Worse | Direction::Mixed => BAD,
             Direction::Better => GOOD,
-            Direction::Identical | Direction::NoMeasurableDifference | Direction::NotMeasured => BOLD,
+            Direction::Identical
+            | Direction::WithinChance
+            | Direction::TooFewSessions
+            | Direction::NotMeasured => BOLD,
         };
         page.styled(style, &sanitize(&sentence(finding)));
-        if matches!(finding.direction, Direction::Identical | Direction::NotMeasured) {
+        if !differs(compared, finding) {
             continue;
         }
         let mut rows = vec![HEADINGS.map(str::to_owned).to_vec()];
@@ -104,7 +115,7 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
         for line in aligned(&rows, &[1, 2, 3, 5, 6, 7, 8]) {
             page.line(&format!("  {line}"));
         }
-        if let Some(amounts) = amounts(compared, finding) {
+        for amounts in amounts(compared, finding) {
             page.item(&amounts);
         }
     }
@@ -118,13 +129,21 @@ fn table(compared: &Comparison, look: Look<'_>) -> String {
 /// How many contenders came out how.
 fn headline(compared: &Comparison) -> String {
     if compared.identical {
-        return "compare: identical: every count of every session is the same".to_owned();
+        let all = compared.findings.len();
+        let unmeasured =
+            compared.findings.iter().filter(|finding| finding.direction == Direction::NotMeasured).count();
+        let but = match unmeasured {
+            0 => String::new(),
+            some => format!("; {some} of {} not measured in both", count(all as u64, "contender")),
+        };
+        return format!("compare: identical: every count of every session is the same{but}");
     }
     let all = [
         Direction::Worse,
         Direction::Mixed,
         Direction::Better,
-        Direction::NoMeasurableDifference,
+        Direction::TooFewSessions,
+        Direction::WithinChance,
         Direction::Identical,
         Direction::NotMeasured,
     ];
@@ -142,6 +161,20 @@ fn notes(compared: &Comparison) -> Vec<String> {
     if compared.left_out > 0 {
         notes.push(format!("{} that only one run has, left out", count(compared.left_out, "session")));
     }
+    if compared.windows_changed > 0 {
+        notes.push(format!(
+            "another window was found for {}: what left the context differs there; --same-window keeps the window for several \
+             profiles of one replay, --window gives one",
+            count(compared.windows_changed, "session")
+        ));
+    }
+    if compared.exact && !compared.identical {
+        notes.push(
+            "figures of the embedded summarizer are exact: what differs, differs here; p and interval say how far that holds for \
+             other sessions"
+                .to_owned(),
+        );
+    }
     let states = &compared.states_changed;
     notes.extend(states.iter().take(SHOWN).cloned());
     if SHOWN < states.len() {
@@ -150,15 +183,37 @@ fn notes(compared: &Comparison) -> Vec<String> {
     notes
 }
 
-/// What the figures cost: amounts that differ.
-fn amounts(compared: &Comparison, finding: &Finding) -> Option<String> {
-    let own = compared.amounts.iter().filter(|row| {
+/// Amounts of a contender that differ.
+fn own_amounts<'a>(compared: &'a Comparison, finding: &'a Finding) -> impl Iterator<Item = &'a AmountChange> {
+    compared.amounts.iter().filter(|row| {
         (&row.profile, &row.strategy, &row.window) == (&finding.profile, &finding.strategy, &finding.window)
-    });
-    let list: Vec<String> = own
-        .map(|row| format!("{} {} -> {}", row.amount, thousands(row.before), thousands(row.after)))
-        .collect();
-    (!list.is_empty()).then(|| format!("in all: {}", list.join(", ")))
+    })
+}
+
+/// Whether there is more to show than the sentence.
+fn differs(compared: &Comparison, finding: &Finding) -> bool {
+    !matches!(finding.direction, Direction::Identical | Direction::NotMeasured)
+        || own_amounts(compared, finding).next().is_some()
+}
+
+/// Amounts that differ, hard invariants first and by themselves: they are what must not happen.
+fn amounts(compared: &Comparison, finding: &Finding) -> Vec<String> {
+    let list = |invariant: bool| -> Vec<String> {
+        let own = own_amounts(compared, finding).filter(|row| row.invariant == invariant);
+        let moved = |row: &AmountChange| {
+            let (before, after) = (thousands(row.before), thousands(row.after));
+            let sessions = if row.before == row.after {
+                format!(" (differs in {})", count(row.better + row.worse, "session"))
+            } else {
+                String::new()
+            };
+            format!("{} {before} -> {after}{sessions}", row.amount)
+        };
+        own.map(moved).collect()
+    };
+    let lines = [("hard invariants broken", list(true)), ("in all", list(false))];
+    let lines = lines.into_iter().filter(|(_, list)| !list.is_empty());
+    lines.map(|(what, list)| format!("{what}: {}", list.join(", "))).collect()
 }
 
 fn worst(page: &mut Page, compared: &Comparison) {
@@ -166,7 +221,10 @@ fn worst(page: &mut Page, compared: &Comparison) {
     if !worse.is_empty() {
         page.gap();
         page.styled(BOLD, "Sessions that became worse most");
-        for change in worse.iter().take(SHOWN) {
+        // Each session once, with what it lost most of: they are sorted by it.
+        let mut seen = std::collections::BTreeSet::new();
+        let worst: Vec<_> = worse.iter().filter(|change| seen.insert(&change.session)).collect();
+        for change in worst.iter().take(SHOWN) {
             let by = points(Some(change.difference));
             let text = format!(
                 "{} ({}) {} {}: {} -> {} ({by} points)",
@@ -179,8 +237,9 @@ fn worst(page: &mut Page, compared: &Comparison) {
             );
             page.item(&sanitize(&text));
         }
-        if SHOWN < worse.len() {
-            page.item(&format!("and {} more; --format json has them all", worse.len() - SHOWN));
+        if SHOWN < worst.len() {
+            let more = count((worst.len() - SHOWN) as u64, "more session");
+            page.item(&format!("and {more}; --format json has them all, with every metric"));
         }
     }
     if compared.new_losses.is_empty() {
@@ -210,11 +269,7 @@ pub fn markdown(compared: &Comparison) -> String {
     for line in notes(compared).iter().chain(&compared.findings.iter().map(sentence).collect::<Vec<_>>()) {
         text.push_str(&format!("- {}\n", escape(line)));
     }
-    for finding in compared
-        .findings
-        .iter()
-        .filter(|finding| !matches!(finding.direction, Direction::Identical | Direction::NotMeasured))
-    {
+    for finding in compared.findings.iter().filter(|finding| differs(compared, finding)) {
         text.push_str(&format!(
             "\n### {}\n\n| {} |\n|{}\n",
             escape(&whom(finding)),
@@ -225,7 +280,7 @@ pub fn markdown(compared: &Comparison) -> String {
             // Names of metrics and figures: nothing in them is anybody's.
             text.push_str(&format!("| {} |\n", cells(row).join(" | ")));
         }
-        if let Some(amounts) = amounts(compared, finding) {
+        for amounts in amounts(compared, finding) {
             text.push_str(&format!("\n{}\n", escape(&amounts)));
         }
     }
@@ -247,6 +302,7 @@ pub fn markdown(compared: &Comparison) -> String {
 mod tests {
     use super::*;
     use crate::compare::compare;
+    use crate::results::SessionRow;
     use crate::results::files::sample;
 
     const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
@@ -292,5 +348,73 @@ mod tests {
         assert_eq!(document["findings"][0]["direction"], "worse");
         let page = markdown(&worse());
         assert!(page.contains("lexical_survival | 80.00% | 60.00% |"), "{page}");
+    }
+
+    #[test]
+    fn amounts_stand_in_every_format_though_no_share_moved() {
+        let before = sample::run(12);
+        let mut after = before.clone();
+        for row in after.cycles.iter_mut().filter(|row| row.strategy == "narrative").take(6) {
+            row.no_gain = true;
+            row.tokens_summary += 100;
+        }
+        let compared = compare(&before, &after);
+        let text = render(Format::Table, &compared, LOOK).unwrap();
+        assert!(text.starts_with("compare: 4 contenders: 1 worse, 3 identical\n"), "{text}");
+        assert!(text.contains("standard/narrative/cycles: worse; worse: no_gain\n"), "{text}");
+        let lines = ["hard invariants broken: no_gain 0 -> 6", "in all: tokens_summary 6,000 -> 6,600"];
+        let page = markdown(&compared);
+        for line in lines {
+            assert!(text.contains(line) && page.contains(&escape(line)), "{text}\n{page}");
+        }
+        let csv = render(Format::Csv, &compared, LOOK).unwrap();
+        assert!(csv.contains("\nstandard,narrative,cycles,no_gain,0,6,0.461538,,,13,0,6,7,,,\n"), "{csv}");
+        assert!(csv.contains("\nstandard,narrative,cycles,tokens_summary,6000,6600,46.153846,"), "{csv}");
+    }
+
+    #[test]
+    fn sessions_are_counted_once_however_many_metrics_fell() {
+        let before = sample::run(12);
+        let mut after = before.clone();
+        for row in after.sessions.iter_mut().filter(|row| row.exercised) {
+            row.lexical_survival = row.lexical_survival.map(|value| value / 2.0);
+            row.summary_survival = row.summary_survival.map(|value| value / 2.0);
+        }
+        let text = render(Format::Table, &compare(&before, &after), LOOK).unwrap();
+        assert!(text.contains("and 7 more sessions; "), "{text}");
+    }
+
+    #[test]
+    fn what_was_not_measured_is_not_called_identical() {
+        let mut run = sample::run(12);
+        for row in run.sessions.iter_mut().filter(|row| row.strategy == "truncate") {
+            *row = SessionRow {
+                exercised: false,
+                cycles_reached: 0,
+                ..sample::session(&row.session, "truncate")
+            };
+        }
+        run.cycles.retain(|row| row.strategy != "truncate");
+        let text = render(Format::Table, &compare(&run, &run), LOOK).unwrap();
+        assert!(text.contains("is the same; 1 of 4 contenders not measured in both\n"), "{text}");
+    }
+
+    #[test]
+    fn other_windows_are_told() {
+        let before = sample::run(12);
+        let mut after = before.clone();
+        for row in
+            after.sessions.iter_mut().filter(|row| ["s00", "s01", "s02"].contains(&row.session.as_str()))
+        {
+            row.window += 500;
+        }
+        let compared = compare(&before, &after);
+        assert_eq!(compared.windows_changed, 3);
+        let text = render(Format::Table, &compared, LOOK).unwrap();
+        assert!(text.contains("another window was found for 3 sessions"), "{text}");
+        assert!(text.contains("figures of the embedded summarizer are exact"), "{text}");
+        after.manifest.settings.summarizer = "model".to_owned();
+        let text = render(Format::Table, &compare(&before, &after), LOOK).unwrap();
+        assert!(!text.contains("are exact"), "{text}");
     }
 }

@@ -438,8 +438,7 @@ mod tests {
         of(&serde_json::to_string(&run.manifest).unwrap(), "run");
         let compared = crate::compare::compare(&run, &sample::run(11));
         of(&serde_json::to_string(&compared).unwrap(), "compare");
-        let side =
-            crate::gate::Side { scores: crate::aggregate::scores::scores(&run), manifest: run.manifest };
+        let side = crate::gate::Side::new(&run);
         let policy = crate::gate::policy::Policy::standard();
         let outcome = crate::gate::judge(&side, Some(&side), &policy);
         of(&serde_json::to_string(&outcome).unwrap(), "gate");

@@ -6,7 +6,7 @@ use super::text::{count, fit, sanitize, thousands};
 use super::{Look, json_document};
 use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, shares};
 use crate::gate::self_test::{Noticed, Trial};
-use crate::gate::{Check, Fingerprint, Outcome, Verdict, name};
+use crate::gate::{Check, Fingerprint, Outcome, Verdict, Worse, name};
 use crate::results::LossRow;
 use anstyle::Style;
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
@@ -61,8 +61,16 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
     if outcome.identical {
         page.line("every count is that of the baseline");
     }
+    if let Some(judged_by) = &outcome.judged_by {
+        page.prose(&sanitize(&judged_by.text()));
+    }
     if outcome.left_out > 0 {
         page.prose(&format!("{} that only one of the two has, left out", count(outcome.left_out, "session")));
+    }
+    // What only tells how far the figures of both are comparable is listed with what holds, or else said here.
+    let told = outcome.checks.iter().filter(|check| ["compared", "at_risk"].contains(&check.metric.as_str()));
+    for check in told.filter(|_| outcome.verdict != Verdict::Pass) {
+        page.prose(&sanitize(&check.text));
     }
     let open = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass);
     for check in open {
@@ -70,7 +78,7 @@ pub fn text(outcome: &Outcome, look: Look<'_>) -> String {
         let mark = paint(style(check.verdict), check.verdict.name(), page.color);
         page.prose(&format!("{mark}: {}", sanitize(&sentence(check))));
         for worse in &check.worse {
-            page.line(&sanitize(&format!("    - {}: {} -> {}", worse.session, worse.before, worse.now)));
+            page.line(&sanitize(&format!("    - {}", worse.text())));
         }
     }
     let held: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict == Verdict::Pass).collect();
@@ -108,6 +116,12 @@ pub fn json(outcome: &Outcome) -> io::Result<String> {
 /// As JUnit XML: a suite, a case per check. What could not be told is a failure there, too: the format has no word for it.
 pub fn junit(outcome: &Outcome) -> io::Result<String> {
     let mut suite = TestSuite::new("compactor gate");
+    if let Some(judged_by) = &outcome.judged_by {
+        suite.add_property(("judged by", sanitize(&judged_by.text()).as_str()));
+    }
+    if outcome.not_compared > 0 {
+        suite.add_property(("sessions not compared", outcome.not_compared.to_string().as_str()));
+    }
     let mut names: BTreeMap<String, u32> = BTreeMap::new();
     for check in &outcome.checks {
         let status = match check.verdict {
@@ -116,10 +130,7 @@ pub fn junit(outcome: &Outcome) -> io::Result<String> {
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type(check.verdict.name());
                 status.set_message(sanitize(&check.text));
-                let worse = check.worse.iter();
-                let lines: Vec<String> = worse
-                    .map(|worse| format!("{}: {} -> {}", worse.session, worse.before, worse.now))
-                    .collect();
+                let lines: Vec<String> = check.worse.iter().map(Worse::text).collect();
                 status.set_description(sanitize(&lines.join("; ")));
                 status
             }
@@ -172,14 +183,20 @@ pub fn refused_markdown(cause: &str) -> String {
 pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
     let open: Vec<&Check> = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass).collect();
     let mut text = String::new();
-    let shown = if open.len() > ANNOTATIONS { ANNOTATIONS - 1 } else { open.len() };
+    let judged_by = outcome
+        .judged_by
+        .as_ref()
+        .map(|judged_by| format!("::notice title=compactor gate::{}\n", data(&judged_by.text())));
+    let most = ANNOTATIONS - usize::from(judged_by.is_some());
+    let shown = if open.len() > most { most - 1 } else { open.len() };
     for check in open.iter().take(shown) {
         let level = if check.verdict == Verdict::Fail { "error" } else { "warning" };
         let mut properties = format!("title={}", property(&format!("compactor gate: {}", check.metric)));
         let mut message = sentence(check);
         let is_of = |loss: &&LossRow| {
-            let whom = format!("{}/{}/", loss.profile, loss.strategy);
-            check.contender.starts_with(&whom) && is_about(&check.metric, &loss.class)
+            let lost_by = std::iter::once(&loss.strategy).chain(&loss.also);
+            let mut whom = lost_by.map(|strategy| format!("{}/{strategy}/", loss.profile));
+            whom.any(|whom| check.contender.starts_with(&whom)) && is_about(&check.metric, loss)
         };
         let loss = check
             .worse
@@ -190,7 +207,7 @@ pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
             message.push_str(&format!("\nlost for instance: {} {}", loss.class, loss.value));
         }
         for worse in &check.worse {
-            message.push_str(&format!("\n{}: {} -> {}", worse.session, worse.before, worse.now));
+            message.push_str(&format!("\n{}", worse.text()));
         }
         text.push_str(&format!("::{level} {properties}::{}\n", data(&message)));
     }
@@ -200,16 +217,19 @@ pub fn annotations(outcome: &Outcome, losses: &[LossRow]) -> String {
             open.len() - shown
         ));
     }
+    text.push_str(&judged_by.unwrap_or_default());
     if outcome.verdict == Verdict::Pass {
         text.push_str(&format!("::notice title=compactor gate::{}\n", data(&headline(outcome))));
     }
     text
 }
 
-/// Does a loss of this class lower the metric?
-fn is_about(metric: &str, class: &str) -> bool {
+/// Does this loss lower the metric?
+fn is_about(metric: &str, loss: &LossRow) -> bool {
+    let class = loss.class.as_str();
     let structural = class.starts_with("file.") || ["command", "check", "todo"].contains(&class);
     match metric {
+        "needed_survival" => loss.needed,
         "files_read" => class == "file.read",
         "files_modified" => ["file.modified", "file.created", "file.renamed"].contains(&class),
         "structural_survival" => structural,
@@ -249,6 +269,9 @@ pub fn markdown(outcome: &Outcome) -> String {
     if outcome.identical {
         text.push_str("Every count is that of the baseline.\n\n");
     }
+    if let Some(judged_by) = &outcome.judged_by {
+        text.push_str(&format!("{}.\n\n", escape(&judged_by.text())));
+    }
     let checks = outcome
         .checks
         .iter()
@@ -263,7 +286,7 @@ pub fn markdown(outcome: &Outcome) -> String {
         })
         .collect();
     if outcome.verdict != Verdict::Pass && !worse.is_empty() {
-        text.push_str("\n<details><summary>Sessions that became worse</summary>\n\n");
+        text.push_str("\n<details><summary>Sessions behind it</summary>\n\n");
         table(&mut text, ["contender", "metric", "session", "before", "now"], worse.into_iter());
         text.push_str("\n</details>\n");
     }
@@ -289,12 +312,34 @@ fn table<'a>(text: &mut String, head: [&str; 5], rows: impl ExactSizeIterator<It
     }
 }
 
+/// What a new baseline takes the place of.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Replaced {
+    /// There was none.
+    Nothing,
+    /// One of an older version, or a damaged one: why it cannot be read.
+    Unread(String),
+    /// One with these scores.
+    Scores(Vec<Score>),
+}
+
 /// What a new baseline changes: figures of contenders, and how many sessions came and went.
-pub fn accepted(before: Option<&[Score]>, after: &[Score], look: Look<'_>) -> String {
+pub fn accepted(before: &Replaced, after: &[Score], look: Look<'_>) -> String {
     let mut page = Page::new(look);
-    let Some(before) = before else {
-        page.line(&format!("accepted: a first baseline of {} lines", thousands(after.len() as u64)));
-        return page.text;
+    let all = count(after.len() as u64, "line");
+    let before = match before {
+        Replaced::Nothing => {
+            page.line(&format!("accepted: a first baseline of {all}"));
+            return page.text;
+        }
+        Replaced::Unread(cause) => {
+            page.line(&format!("accepted: {all}"));
+            page.prose(&sanitize(&format!(
+                "the baseline that was there is replaced and could not be compared: {cause}"
+            )));
+            return page.text;
+        }
+        Replaced::Scores(before) => before.as_slice(),
     };
     let lines: BTreeMap<(&Contender, &str), &Score> =
         before.iter().map(|score| ((&score.contender, score.session.as_str()), score)).collect();
@@ -304,10 +349,7 @@ pub fn accepted(before: Option<&[Score]>, after: &[Score], look: Look<'_>) -> St
     let new = after.iter().filter(|score| !lines.contains_key(&(&score.contender, score.session.as_str())));
     let (changed, new) = (changed.count(), new.count());
     let gone = before.len() + new - after.len();
-    page.line(&format!(
-        "accepted: {} lines, {changed} changed, {new} new, {gone} gone",
-        thousands(after.len() as u64)
-    ));
+    page.line(&format!("accepted: {all}, {changed} changed, {new} new, {gone} gone"));
     let contenders: std::collections::BTreeSet<&Contender> =
         before.iter().chain(after).map(|score| &score.contender).collect();
     for contender in contenders {
@@ -365,12 +407,14 @@ fn moved(contender: &Contender, before: &[Score], after: &[Score]) -> Vec<String
 pub fn self_test(trials: &[Trial], look: Look<'_>) -> String {
     let mut page = Page::new(look);
     let of = |result: Noticed| trials.iter().filter(|trial| trial.result == result).count();
-    let (missed, noticed) = (of(Noticed::No), of(Noticed::Yes));
-    let (style, headline) = match missed {
-        0 => (GOOD, format!("self-test: all {noticed} damages were noticed")),
-        missed => (BAD, format!("self-test: {missed} of {} damages went unnoticed", missed + noticed)),
+    let (missed, noticed, nothing) = (of(Noticed::No), of(Noticed::Yes), of(Noticed::NothingToLose));
+    let lost_already = if nothing == 0 { String::new() } else { format!("; {nothing} had nothing to lose") };
+    let (style, headline) = match (missed, nothing) {
+        (0, 0) => (GOOD, format!("self-test: all {noticed} damages were noticed")),
+        (0, _) => (GOOD, format!("self-test: {noticed} of {} damages were noticed", trials.len())),
+        _ => (BAD, format!("self-test: {missed} of {} damages went unnoticed", trials.len())),
     };
-    page.styled(style, &headline);
+    page.styled(style, &format!("{headline}{lost_already}"));
     page.gap();
     for trial in trials {
         let (mark, style) = match trial.result {

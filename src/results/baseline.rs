@@ -3,9 +3,9 @@
 //! `baseline.csv` has a line per contender and session, sorted; a share is written `12 of 13`, and what is 0 or was never at risk is
 //! left empty. `baseline.json` says what was run on what. A change of one figure of one session changes one cell of one line.
 
-use super::files::{FilesError, begins_like, make_directory, place, read_sound, text_cell};
+use super::files::{FilesError, holds_all, make_directory, place, read_sound, text_cell};
 use super::sound::MOST;
-use super::{Manifest, SCHEMA_VERSION};
+use super::{Manifest, SCHEMA_VERSION, SCORER_VERSION};
 use crate::aggregate::scores::{AMOUNTS, Contender, Score, Share, State, scores, shares};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -35,9 +35,9 @@ pub fn read(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
 }
 
 fn read_baseline(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
-    let manifest = super::files::read_manifest(&dir.join(HEAD))?;
-    let path = dir.join(ROWS);
     let rerun = "undo changes by hand, or write it again with `compactor gate RUN --baseline DIR --accept`";
+    let manifest = super::files::read_head(&dir.join(HEAD), rerun, rerun)?;
+    let path = dir.join(ROWS);
     let bad = |line: Option<u64>, cause: String| FilesError::new(&path, cause, rerun).at(line);
     if manifest.schema_version != SCHEMA_VERSION {
         let cause = format!(
@@ -45,6 +45,11 @@ fn read_baseline(dir: &Path) -> Result<(Manifest, Vec<Score>), FilesError> {
             manifest.schema_version
         );
         return Err(bad(None, cause));
+    }
+    if SCORER_VERSION < manifest.scorer_version {
+        let (its, ours) = (manifest.scorer_version, SCORER_VERSION);
+        let cause = format!("was written with scorer version {its}; this program has {ours}");
+        return Err(FilesError::newer(&dir.join(HEAD), cause));
     }
     let bytes = super::files::read_bytes(&path)?;
     let mut reader = csv::Reader::from_reader(bytes.as_slice());
@@ -115,9 +120,13 @@ pub fn write(dir: &Path, manifest: &Manifest, scores: &[Score]) -> Result<(), Fi
             hint,
         ));
     }
-    for (name, begins) in [(ROWS, "profile,strategy,window,session,state"), (HEAD, "{\n  \"schema_version\"")]
-    {
-        if !begins_like(&dir.join(name), begins) {
+    // In any layout, and also with the marks of a merge in it: what is in them is in the history.
+    let marks: [(&str, &[&str]); 2] = [
+        (ROWS, &["profile,strategy,window,session,state"]),
+        (HEAD, &["\"schema_version\"", "\"scorer_version\"", "\"settings_hash\""]),
+    ];
+    for (name, marks) in marks {
+        if !holds_all(&dir.join(name), marks) {
             return Err(FilesError::new(&dir.join(name), "is no baseline of compactor", hint));
         }
     }
@@ -168,6 +177,37 @@ mod tests {
         let (manifest, back) = read(dir.path()).unwrap();
         assert_eq!(back, scores(&run));
         assert_eq!((manifest.corpus_hash, manifest.problems.len()), (run.manifest.corpus_hash, 0));
+    }
+
+    #[test]
+    fn a_baseline_of_any_layout_may_be_replaced() {
+        let run = sample::run(3);
+        let dir = tempfile::tempdir().unwrap();
+        let head = dir.path().join(HEAD);
+        let renew = || write(dir.path(), &run.manifest, &scores(&run));
+        renew().unwrap();
+        let text = String::from_utf8(super::super::files::read_bytes(&head).unwrap()).unwrap();
+        place(&head, text.replace(['\n', ' '], "").as_bytes(), true).unwrap();
+        let merged = format!("<<<<<<< ours\n{}=======\n>>>>>>> theirs\n", rows(&scores(&run)));
+        place(&dir.path().join(ROWS), merged.as_bytes(), true).unwrap();
+        renew().unwrap();
+        assert_eq!(read(dir.path()).unwrap().1, scores(&run));
+        place(&head, b"{\"name\": \"a package\"}", true).unwrap();
+        assert!(renew().unwrap_err().to_string().contains("is no baseline of compactor"));
+    }
+
+    #[test]
+    fn what_a_newer_version_wrote_is_known_by_it() {
+        let run = sample::run(1);
+        let newer = |change: fn(&mut Manifest)| {
+            let mut manifest = run.manifest.clone();
+            change(&mut manifest);
+            let dir = tempfile::tempdir().unwrap();
+            write(dir.path(), &manifest, &scores(&run)).unwrap();
+            read(dir.path()).unwrap_err().newer
+        };
+        assert!(newer(|it| it.schema_version += 1) && newer(|it| it.scorer_version += 1));
+        assert!(!newer(|it| it.schema_version -= 1));
     }
 
     #[test]

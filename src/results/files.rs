@@ -95,6 +95,8 @@ pub struct FilesError {
     pub cause: String,
     /// What to do.
     pub hint: String,
+    /// It was written by a newer version, and is to stay as it is.
+    pub newer: bool,
     source: Option<io::Error>,
 }
 
@@ -116,13 +118,38 @@ impl std::error::Error for FilesError {
 
 impl FilesError {
     pub(super) fn new(path: &Path, cause: impl Into<String>, hint: impl Into<String>) -> Self {
-        Self { path: path.to_owned(), line: None, cause: cause.into(), hint: hint.into(), source: None }
+        Self {
+            path: path.to_owned(),
+            line: None,
+            cause: cause.into(),
+            hint: hint.into(),
+            newer: false,
+            source: None,
+        }
     }
 
     fn io(path: &Path, doing: &str, error: io::Error) -> Self {
-        let hint = "check that the path exists, that there is room and that you may write there";
+        let reads = ["read", "list"].iter().any(|verb| doing.starts_with(verb));
+        let hint = match error.kind() {
+            io::ErrorKind::NotFound if reads => "check the path",
+            _ if reads => "check that you may read it and that it is a file of its kind",
+            _ => "check that the path exists, that there is room and that you may write there",
+        };
         let cause = format!("cannot {doing}: {error}");
         Self { source: Some(error), ..Self::new(path, cause, hint) }
+    }
+
+    /// Reading failed; where the file is missing, that has a cause and a cure of its own.
+    fn missing(path: &Path, error: io::Error, hint: &str) -> Self {
+        let is_missing = error.kind() == io::ErrorKind::NotFound;
+        let found = Self::io(path, "read the file", error);
+        if is_missing { Self { hint: hint.to_owned(), ..found } } else { found }
+    }
+
+    /// A newer version wrote it.
+    pub(super) fn newer(path: &Path, cause: impl Into<String>) -> Self {
+        let hint = "use the version of compactor that wrote it, or a newer one";
+        Self { newer: true, ..Self::new(path, cause, hint) }
     }
 
     pub(super) fn at(self, line: Option<u64>) -> Self {
@@ -460,15 +487,19 @@ fn write_file(
     })
 }
 
-pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
-    let rerun = "write the results again with `compactor replay --out DIR`";
+/// The manifest of a run.
+fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
+    let missing =
+        "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json";
+    read_head(path, missing, "write the results again with `compactor replay --out DIR`")
+}
+
+/// What was run on what. What to do where there is no such file, and where it is damaged.
+pub(super) fn read_head(path: &Path, missing: &str, rerun: &str) -> Result<Manifest, FilesError> {
     let mut text = String::new();
-    open(path).and_then(|mut file| file.read_to_string(&mut text)).map_err(|error| FilesError {
-        hint:
-            "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json"
-                .to_owned(),
-        ..FilesError::io(path, "read the file", error)
-    })?;
+    open(path)
+        .and_then(|mut file| file.read_to_string(&mut text))
+        .map_err(|error| FilesError::missing(path, error, missing))?;
     let bad_json = |error: &serde_json::Error| {
         FilesError::new(path, format!("is not the record of a run: {error}"), rerun)
             .at(Some(error.line() as u64))
@@ -479,7 +510,7 @@ pub(super) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
         Some(version) if u64::from(SCHEMA_VERSION) < version => {
             let cause =
                 format!("has schema version {version}; this program knows versions up to {SCHEMA_VERSION}");
-            Err(FilesError::new(path, cause, "use the version of compactor that wrote it, or a newer one"))
+            Err(FilesError::newer(path, cause))
         }
         Some(_) => serde_json::from_str(&text).map_err(|error| bad_json(&error)),
         None => Err(FilesError::new(path, "has no schema_version", rerun)),
@@ -500,11 +531,16 @@ pub fn read_text(path: &Path) -> Result<String, FilesError> {
     })
 }
 
-/// Does a file begin like this? One that is not there or empty loses nothing.
-pub(super) fn begins_like(path: &Path, begins: &str) -> bool {
-    let mut start = Vec::new();
-    match open(path).and_then(|file| file.take(begins.len() as u64).read_to_end(&mut start)) {
-        Ok(_) => start.is_empty() || start == begins.as_bytes(),
+/// Does the text of a file hold all of this, wherever? One that is not there or empty loses nothing.
+pub(super) fn holds_all(path: &Path, marks: &[&str]) -> bool {
+    match open(path).and_then(|mut file| {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map(|_| bytes)
+    }) {
+        Ok(bytes) => {
+            let text = String::from_utf8_lossy(&bytes);
+            text.is_empty() || marks.iter().all(|mark| text.contains(mark))
+        }
         Err(error) => error.kind() == io::ErrorKind::NotFound,
     }
 }
@@ -532,11 +568,9 @@ pub(super) fn read_bytes(path: &Path) -> Result<Vec<u8>, FilesError> {
 fn read_rows<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {
     let rerun = "undo changes by hand, or write the results again with `compactor replay --out DIR`";
     let bad = |cause: String, line: Option<u64>| FilesError::new(path, cause, rerun).at(line);
-    let file = open(path).map_err(|error| FilesError {
-        hint: "the directory is not complete: write the results again with `compactor replay --out DIR`"
-            .to_owned(),
-        ..FilesError::io(path, "read the file", error)
-    })?;
+    let incomplete =
+        "the directory is not complete: write the results again with `compactor replay --out DIR`";
+    let file = open(path).map_err(|error| FilesError::missing(path, error, incomplete))?;
     let mut reader = csv::Reader::from_reader(file);
     let bad_csv = |error: &csv::Error| {
         let line = error.position().map(csv::Position::line);

@@ -10,7 +10,12 @@ pub const MOST: u64 = 1 << 40;
 
 /// The first thing that cannot be; `None` when all is sound.
 pub fn fault(run: &RunOutput) -> Option<String> {
-    sessions(run).or_else(|| cycles(run)).or_else(|| classes(run)).or_else(|| facts(run))
+    sessions(run)
+        .or_else(|| cycles(run))
+        .or_else(|| derived(run))
+        .or_else(|| needed(run))
+        .or_else(|| classes(run))
+        .or_else(|| facts(run))
 }
 
 /// A file of facts that is gone is another matter: nothing but losses rests on it ([`RunOutput::lacks_facts`]).
@@ -43,6 +48,19 @@ fn sessions(run: &RunOutput) -> Option<String> {
         }
         if let Some((name, value)) = figures(row).into_iter().find(|(_, value)| !value.is_finite()) {
             return Some(format!("{}: {name} is {value}, no number", named(plan)));
+        }
+        let within = [
+            ("prompt_tokens", row.prompt_tokens, row.total_tokens, "total_tokens"),
+            ("cached_tokens", row.cached_tokens, row.prompt_tokens, "prompt_tokens"),
+            ("total_tokens", row.total_tokens, MOST, "all there can be"),
+        ];
+        if let Some((name, part, whole, of)) = within.into_iter().find(|(_, part, whole, _)| whole < part) {
+            return Some(format!("{}: {name} is {part}, more than {of} ({whole})", named(plan)));
+        }
+        if let Some((name, value)) =
+            prices(row).into_iter().find(|(_, value)| !(0.0..f64::MAX).contains(value))
+        {
+            return Some(format!("{}: {name} is {value}, no price", named(plan)));
         }
         if row.error.is_empty() {
             *reached.entry(plan).or_default() += row.cycles_reached;
@@ -86,9 +104,62 @@ fn figures(row: &SessionRow) -> Vec<(&'static str, f64)> {
         ("tokens_summary", row.tokens_summary),
         ("reduction", row.reduction),
         ("estimator_error", row.estimator_error),
-        ("cost_units", Some(row.cost_units)),
     ];
     all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// Not negative, and finite.
+fn prices(row: &SessionRow) -> Vec<(&'static str, f64)> {
+    let all = [
+        ("cost_units", Some(row.cost_units)),
+        ("cost_5m", row.cost_5m),
+        ("cost_1h", row.cost_1h),
+        ("cost_marked_5m", row.cost_marked_5m),
+        ("cost_marked_1h", row.cost_marked_1h),
+    ];
+    all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// The share of needed facts of a session is the mean of those of its cycles that are not biased.
+fn needed(run: &RunOutput) -> Option<String> {
+    let mut of_cycles: BTreeMap<Plan<'_>, Vec<f64>> = BTreeMap::new();
+    for row in run.cycles.iter().filter(|row| !row.needed_biased) {
+        let plan = plan(&row.session, &row.profile, &row.strategy, row.window);
+        of_cycles.entry(plan).or_default().extend(row.needed_survival);
+    }
+    run.sessions.iter().filter(|row| row.error.is_empty() && row.exercised).find_map(|row| {
+        let plan = plan(&row.session, &row.profile, &row.strategy, row.window);
+        let shares = of_cycles.get(&plan).map(Vec::as_slice).unwrap_or_default();
+        let mean = crate::stats::mean(shares);
+        let same = match (row.needed_survival, mean) {
+            (Some(told), Some(mean)) => (told - mean).abs() < ROUNDED,
+            (told, mean) => told.is_none() == mean.is_none(),
+        };
+        let shown = |share: Option<f64>| share.map_or("empty".to_owned(), |share| format!("{share:.6}"));
+        (!same).then(|| {
+            let told = row.needed_survival.map_or("empty".to_owned(), |share| share.to_string());
+            let cycles = shown(mean);
+            format!("{}: needed_survival is {told} in sessions.csv and {cycles} by cycles.csv", named(plan))
+        })
+    })
+}
+
+/// Figures have six decimals.
+const ROUNDED: f64 = 2e-6;
+
+/// Shares of a cycle that nothing is added up from.
+fn derived(run: &RunOutput) -> Option<String> {
+    run.cycles.iter().find_map(|row| {
+        let all = [
+            ("structural_survival", row.structural_survival),
+            ("lexical_survival", row.lexical_survival),
+            ("needed_survival", row.needed_survival),
+        ];
+        let shares = all.into_iter().filter_map(|(name, value)| Some((name, value?)));
+        let (name, value) = shares.into_iter().find(|(_, value)| !(0.0..=1.0).contains(value))?;
+        let plan = plan(&row.session, &row.profile, &row.strategy, row.window);
+        Some(format!("{}, cycle {}: {name} is {value}, no share", named(plan), row.cycle))
+    })
 }
 
 fn cycles(run: &RunOutput) -> Option<String> {
@@ -199,6 +270,17 @@ mod tests {
         check(|run| run.cycles[0].prompt_tokens = u64::MAX, "prompt_tokens is ");
         check(|run| run.sessions[0].lexical_survival = Some(f64::NAN), "lexical_survival is NaN, no share");
         check(|run| run.sessions[0].lexical_survival = Some(1.5), "lexical_survival is 1.5, no share");
+        check(
+            |run| run.cycles[0].needed_survival = Some(f64::NAN),
+            "cycle 1: needed_survival is NaN, no share",
+        );
+        check(
+            |run| run.sessions[0].needed_survival = Some(0.2),
+            "needed_survival is 0.2 in sessions.csv and 1.000000",
+        );
+        check(|run| run.sessions[0].needed_survival = None, "needed_survival is empty in sessions.csv");
+        check(|run| run.sessions[0].prompt_tokens = 5, "prompt_tokens is 5, more than total_tokens (0)");
+        check(|run| run.sessions[0].cost_5m = Some(-1.0), "cost_5m is -1, no price");
         check(|run| run.sessions[0].reduction = Some(f64::INFINITY), "reduction is inf, no number");
         check(|run| run.classes[0].in_summary = 9, "9 of 5 of class file.modified");
         check(|run| run.classes[0].class = "files".to_owned(), "`files` is no class of facts");

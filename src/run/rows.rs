@@ -444,6 +444,7 @@ impl Scene<'_> {
                 value: fact.value.clone(),
                 damage: damage.to_owned(),
                 mentions_later: later,
+                needed: fate.needed && !score.near.biased,
                 also: Vec::new(),
             };
             let loss = Loss { rank, row, fact: fate.id.0, plan: outcome.lost.len() };

@@ -92,7 +92,16 @@ fn a_worse_summarizer_turns_the_gate_red_with_the_reason() {
     let json = sandbox.run(&["gate", "worse", "--baseline", "base", "--format", "json"]);
     let document: Value = serde_json::from_str(&json.stdout).expect("stdout holds the document alone");
     assert_eq!(document["verdict"], "fail");
-    check(&sandbox.run(&["compare", "run", "worse"]), 0, "worse: files_read, structural_survival", "");
+    check(&sandbox.run(&["compare", "run", "worse"]), 0, "worse: structural_survival, lexical_survival", "");
+    // One session is compacted only now: no figure of the baseline holds for it, and that is said.
+    let said = "no figure of 1 session is compared: 1 newly exercised";
+    check(&sandbox.run(&["gate", "worse", "--baseline", "base"]), 1, said, "");
+    let compared =
+        document["checks"].as_array().expect("checks").iter().find(|it| it["metric"] == "compared");
+    assert_eq!(
+        (&document["not_compared"], &compared.expect("a check")["verdict"]),
+        (&1.into(), &"pass".into())
+    );
 }
 
 #[test]
@@ -156,7 +165,12 @@ fn a_policy_decides_and_its_mistakes_are_named() {
 #[test]
 fn a_gate_is_shown_to_turn_red() {
     let sandbox = with_baseline();
-    check(&sandbox.run(&["gate", "run", "--baseline", "base", "--self-test"]), 0, "self-test: all ", "");
+    check(
+        &sandbox.run(&["gate", "run", "--baseline", "base", "--self-test"]),
+        0,
+        " damages were noticed",
+        "",
+    );
     sandbox.file("void.toml", "[[rule]]\nmetric = \"files_modified\"\nmax_drop = 1\n");
     let ran = sandbox.run(&["gate", "run", "--baseline", "base", "--policy", "void.toml", "--self-test"]);
     check(&ran, 1, "MISSED: files_modified", "");
@@ -457,7 +471,18 @@ fn new_losses_are_those_of_a_fact_whatever_window_was_found() {
     let ran = sandbox.run(&["compare", "run", "worse", "--format", "json"]);
     let document: Value = serde_json::from_str(&ran.stdout).expect("JSON");
     let losses = document["new_losses"].as_array().expect("losses");
-    // By hand: facts first lost in the second run and in no cycle of the first, by session, strategy and number.
+    // By hand: facts first lost in the second run and in no cycle of the first, by session, strategy and number; of sessions that
+    // were compacted in both.
+    let scored = |dir: &str| -> std::collections::BTreeSet<(String, String)> {
+        let mut reader = csv::Reader::from_path(sandbox.path(dir).join("sessions.csv")).expect("sessions");
+        let header = reader.headers().expect("a header").clone();
+        let at = |name: &str| header.iter().position(|column| column == name).expect("a column");
+        let (session, strategy, exercised) = (at("session"), at("strategy"), at("exercised"));
+        let rows = reader.records().map(|row| row.expect("a row")).filter(|row| &row[exercised] == "true");
+        rows.map(|row| (row[session].to_owned(), row[strategy].to_owned())).collect()
+    };
+    let (before, now) = (scored("run"), scored("worse"));
+    assert!(before.len() < now.len(), "a session is compacted in the second run alone");
     let lost = |dir: &str| -> std::collections::BTreeSet<(String, String, String)> {
         let mut reader = csv::Reader::from_path(sandbox.path(dir).join("facts.csv")).expect("facts");
         let header = reader.headers().expect("a header").clone();
@@ -468,7 +493,11 @@ fn new_losses_are_those_of_a_fact_whatever_window_was_found() {
             .map(|row| (row[session].to_owned(), row[strategy].to_owned(), row[fact].to_owned()))
             .collect()
     };
-    let new = lost("worse").difference(&lost("run")).count();
+    let of_both = |(session, strategy, _): &&(String, String, String)| {
+        let key = (session.clone(), strategy.clone());
+        before.contains(&key) && now.contains(&key)
+    };
+    let new = lost("worse").difference(&lost("run")).filter(of_both).count();
     assert_eq!(losses.len(), new);
     assert!(0 < new);
     let report = sandbox.run(&["gate", "worse", "--baseline", "run"]);
@@ -534,4 +563,122 @@ fn a_pipe_in_the_place_of_a_result_is_not_waited_for() {
     }
     let logs = fixture("pi");
     check(&sandbox.run(&["replay", &logs, "--out", "run"]), 2, "", "holds files that are not results");
+}
+
+#[test]
+fn what_cannot_be_read_back_is_never_called_a_first_baseline() {
+    let sandbox = with_baseline();
+    let accept = |base: &str| sandbox.run(&["gate", "run", "--baseline", base, "--accept"]);
+    let version = |by: i64| {
+        move |text: String| {
+            let mut head: Value = serde_json::from_str(&text).expect("JSON");
+            let version = head["schema_version"].as_i64().expect("a version") + by;
+            head["schema_version"] = version.into();
+            head.to_string()
+        }
+    };
+    edited(&sandbox, "base", "old", "baseline.json", version(-1));
+    check(&accept("old"), 0, "the baseline that was there is replaced and could not be compared:", "");
+    check(&accept("old"), 0, "accepted: 68 lines, 0 changed, 0 new, 0 gone", "");
+    edited(&sandbox, "base", "ill", "baseline.csv", |text| text.replacen(" of ", " off ", 1));
+    check(&accept("ill"), 0, "is replaced and could not be compared: ill/baseline.csv:2:", "");
+    edited(&sandbox, "base", "new", "baseline.json", version(1));
+    let before = std::fs::read_to_string(sandbox.path("new/baseline.json")).expect("a head");
+    check(&accept("new"), 2, "", "use the version of compactor that wrote it");
+    assert_eq!(std::fs::read_to_string(sandbox.path("new/baseline.json")).expect("a head"), before);
+    std::fs::remove_file(sandbox.path("ill/baseline.csv")).expect("a file");
+    check(&accept("ill"), 0, "is replaced and could not be compared", "");
+}
+
+#[test]
+fn a_format_that_is_not_printed_is_refused() {
+    let sandbox = with_baseline();
+    let gate = |more: &[&str]| sandbox.run(&[&["gate", "run", "--baseline", "base"], more].concat());
+    check(&gate(&["--accept", "--format", "json"]), 2, "", "--accept prints text");
+    for format in ["junit", "github", "markdown"] {
+        let ran = gate(&["--self-test", "--format", format]);
+        check(&ran, 2, "", "--self-test prints text or JSON");
+        assert_eq!(ran.stdout, "");
+    }
+    check(&gate(&["--self-test", "--format", "json"]), 0, "\"damage\"", "");
+    check(&gate(&["--accept", "--format", "text"]), 0, "accepted", "");
+}
+
+#[test]
+fn hints_name_what_is_at_hand() {
+    let sandbox = with_baseline();
+    let gate = |more: &[&str]| sandbox.run(&[&["gate", "run", "--baseline", "base"], more].concat());
+    let ran = gate(&["--policy", "none.toml"]);
+    check(&ran, 2, "", "none.toml: cannot read the file");
+    assert!(!ran.stderr.contains("room"), "{}", ran.stderr);
+    std::fs::remove_file(sandbox.path("run/cycles.csv")).expect("a file");
+    check(&gate(&[]), 2, "", "the directory is not complete");
+    std::fs::create_dir(sandbox.path("run/cycles.csv")).expect("a directory");
+    check(&gate(&[]), 2, "", "check that you may read it and that it is a file of its kind");
+    sandbox.file("base/baseline.json", "{\"schema_version\": ");
+    std::fs::remove_dir(sandbox.path("run/cycles.csv")).expect("a directory");
+    replayed(&sandbox, "run", &[]);
+    let ran = gate(&[]);
+    check(&ran, 2, "", "gate RUN --baseline DIR --accept");
+    assert!(!ran.stderr.contains("replay --out"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_comparison_says_what_few_sessions_and_other_windows_mean() {
+    let sandbox = Sandbox::new();
+    let logs = [fixture("pi"), fixture("codex")];
+    let run = |out: &str, more: &[&str]| {
+        let arguments = [&["replay", "--quiet", "--log-facts", "--out", out, &logs[0]], more].concat();
+        assert_eq!(sandbox.run(&arguments).code, 0);
+    };
+    run("a", &[]);
+    run("b", &["--summary-tokens", "200"]);
+    let ran = sandbox.run(&["compare", "a", "b"]);
+    check(&ran, 0, "too few sessions to tell: ", "");
+    assert!(
+        !ran.stdout.contains("no measurable") && ran.stdout.contains("needed_survival"),
+        "{}",
+        ran.stdout
+    );
+    sandbox.file("cut.toml", "extends = \"standard\"\nname = \"cut\"\n[keep]\ntokens = 2000\n");
+    run("c", &["--profile", &sandbox.path("cut.toml").to_string_lossy()]);
+    check(&sandbox.run(&["compare", "a", "c"]), 0, "another window was found for ", "");
+}
+
+#[test]
+fn a_comparison_refuses_figures_that_no_run_has() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "run", &[]);
+    let set = |to: &str, column: &str, value: &str| {
+        edited(&sandbox, "run", to, "sessions.csv", |text| {
+            let mut reader = csv::Reader::from_reader(text.as_bytes());
+            let header = reader.headers().expect("a header").clone();
+            let at = header.iter().position(|name| name == column).expect("a column");
+            let mut writer = csv::Writer::from_writer(Vec::new());
+            writer.write_record(&header).expect("written");
+            let exercised = header.iter().position(|name| name == "exercised").expect("a column");
+            let mut done = false;
+            for row in reader.records() {
+                let row = row.expect("a row");
+                let change = !done && &row[exercised] == "true";
+                done |= change;
+                let cells = row.iter().enumerate();
+                let cells = cells.map(|(cell, text)| if change && cell == at { value } else { text });
+                writer.write_record(cells).expect("written");
+            }
+            String::from_utf8(writer.into_inner().expect("bytes")).expect("text")
+        });
+        sandbox.run(&["compare", "run", to])
+    };
+    check(&set("nan", "needed_survival", "NaN"), 2, "", "needed_survival is NaN, no share");
+    check(&set("two", "needed_survival", "2"), 2, "", "needed_survival is 2, no share");
+    check(&set("huge", "prompt_tokens", "99999999999"), 2, "", "prompt_tokens");
+    check(&set("cost", "cost_units", "-1"), 2, "", "cost_units is -1");
+    check(
+        &set("other", "needed_survival", "0.0123"),
+        2,
+        "",
+        "needed_survival is 0.0123 in sessions.csv and ",
+    );
+    check(&set("none", "needed_survival", ""), 2, "", "needed_survival");
 }

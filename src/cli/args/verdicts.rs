@@ -12,7 +12,9 @@ Examples:
   compactor replay logs --profile mine.toml --out now
   compactor compare before now
 
-Differences are paired by session: now minus before, with a 95 % interval from 10 sessions on. Profiles, summarizers and budgets \
+Differences are paired by session: now minus before, with a 95 % interval from 10 sessions on. Better or worse is said of what \
+holds after Holm's correction over the headlines of all contenders; hard invariants are counts, so one that is broken more often is \
+worse by itself. A few sessions cannot tell (below 6 never), and that is said. Profiles, summarizers and budgets \
 may differ; logs, tokenizer, scorer, cycles and schedule may not. Two runs of one profile each are compared with each other \
 whatever the profiles are called. With --log-facts in both, every fact that is newly lost is named with its line of the log.";
 
@@ -42,7 +44,7 @@ pub struct CompareArgs {
 pub enum CompareOutput {
     /// For people
     Table,
-    /// A row per contender and metric
+    /// A row per contender and metric, then one per amount that differs
     Csv,
     /// One document: findings, rows, sessions, new losses
     Json,
@@ -111,11 +113,11 @@ pub struct GateArgs {
     #[arg(long, action = ArgAction::SetTrue, requires = "baseline")]
     pub intersection: bool,
 
-    /// Write the run as the new baseline and say what that changes
+    /// Write the run as the new baseline and say, as text, what that changes
     #[arg(long, action = ArgAction::SetTrue, requires = "baseline", conflicts_with_all = ["self_test", "junit", "intersection", "step_summary"])]
     pub accept: bool,
 
-    /// Damage copies of the run and show that each rule turns red
+    /// Damage copies of the run and show that each rule, each hard invariant and the count of unscored turn red; text or JSON
     #[arg(long, action = ArgAction::SetTrue, conflicts_with_all = ["junit", "step_summary"])]
     pub self_test: bool,
 

@@ -1,7 +1,7 @@
 use super::*;
 use crate::aggregate::scores::scores;
 use crate::gate::policy::Policy;
-use crate::gate::{Side, judge, self_test::trials};
+use crate::gate::{JudgedBy, Side, judge, self_test::trials};
 use crate::results::files::sample;
 
 const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
@@ -9,7 +9,7 @@ const LOOK: Look<'_> = Look { width: 100, color: false, saved: None };
 /// A run whose structured sessions lost two lexical facts each, judged; the names try to break out.
 fn worse() -> Outcome {
     let run = sample::run(12);
-    let before = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let before = Side::new(&run);
     let mut now = before.clone();
     for score in now.scores.iter_mut().filter(|score| score.contender.strategy == "structured") {
         score.shares.iter_mut().filter(|share| share.total == 10).for_each(|share| share.kept -= 2);
@@ -93,8 +93,16 @@ fn annotations_are_ten_at_most_and_one_line_each() {
     // A loss of another strategy or class is no reason for this failure.
     let other = LossRow { strategy: "narrative".to_owned(), line: 1, ..loss.clone() };
     let structural = LossRow { class: "file.read".to_owned(), line: 2, ..loss.clone() };
-    let text = annotations(&outcome, &[other, structural, loss]);
+    let text = annotations(&outcome, &[other.clone(), structural, loss.clone()]);
     assert!(text.contains(",file=logs/a%2Cb%3Ac.jsonl,line=7::"), "{text}");
+    // One that names this strategy among others is.
+    let shared = LossRow { also: vec!["structured".to_owned()], ..other };
+    assert!(annotations(&outcome, &[shared]).contains(",line=1::"));
+    // What no work needed moves no share of what was needed.
+    let mut needed = outcome.clone();
+    needed.checks[0].metric = "needed_survival".to_owned();
+    assert!(!annotations(&needed, std::slice::from_ref(&loss)).contains("lost for instance"));
+    assert!(annotations(&needed, &[LossRow { needed: true, ..loss }]).contains(",line=7::"));
 }
 
 #[test]
@@ -110,27 +118,100 @@ fn markdown_holds_nothing_but_text() {
 fn an_accepted_baseline_says_what_it_changes() {
     let run = sample::run(12);
     let before = scores(&run);
-    assert_eq!(accepted(None, &before, LOOK), "accepted: a first baseline of 52 lines\n");
-    assert_eq!(accepted(Some(&before), &before, LOOK), "accepted: 52 lines, 0 changed, 0 new, 0 gone\n");
+    assert_eq!(accepted(&Replaced::Nothing, &before, LOOK), "accepted: a first baseline of 52 lines\n");
+    let replaced = Replaced::Scores(before.clone());
+    assert_eq!(accepted(&replaced, &before, LOOK), "accepted: 52 lines, 0 changed, 0 new, 0 gone\n");
     let mut after = before.clone();
     after.remove(0);
     let last = after.last_mut().unwrap();
     last.amounts[0] += 3;
-    let text = accepted(Some(&before), &after, LOOK);
+    let text = accepted(&replaced, &after, LOOK);
     assert!(text.starts_with("accepted: 51 lines, 1 changed, 0 new, 1 gone\n"), "{text}");
     assert!(text.contains("  orphan_results: 0 -> 3\n"), "{text}");
+    let unread = Replaced::Unread("baseline.csv: has no column `invented`".to_owned());
+    let text = accepted(&unread, &after, LOOK);
+    assert!(
+        text.starts_with("accepted: 51 lines\nthe baseline that was there is replaced and could not"),
+        "{text}"
+    );
+    assert!(text.contains("`invented`") && !text.contains("first"), "{text}");
 }
 
 #[test]
 fn a_self_test_names_what_it_missed() {
     let run = sample::run(12);
-    let side = Side { manifest: run.manifest.clone(), scores: scores(&run) };
+    let side = Side::new(&run);
     let policy =
         Policy::parse("[[rule]]\nmetric = 'files_read'\nstrategy = 'structured'\nmin = 0.5\n").unwrap();
     let text = self_test(&trials(&side, None, &policy), LOOK);
-    assert!(text.starts_with("self-test: 1 of 5 damages went unnoticed\n"), "{text}");
+    assert!(text.starts_with("self-test: 1 of 16 damages went unnoticed\n"), "{text}");
     assert!(
         text.contains("MISSED: files_read: everything lost in standard/structured/cycles: not exercised"),
         "{text}"
     );
+}
+
+#[test]
+fn a_profile_judged_by_another_is_named_in_every_format() {
+    let mut outcome = worse();
+    let said = "profile mine is judged by what standard was in the baseline";
+    let judged_by = JudgedBy { profile: "mine".to_owned(), baseline: "standard".to_owned() };
+    outcome.judged_by = Some(judged_by);
+    outcome.checks = vec![outcome.checks[0].clone(); 14];
+    let github = annotations(&outcome, &[]);
+    assert_eq!(github.lines().count(), ANNOTATIONS);
+    assert!(github.contains(&format!("::notice title=compactor gate::{said}\n")), "{github}");
+    for text in [text(&outcome, LOOK), junit(&outcome).unwrap(), markdown(&outcome)] {
+        assert!(text.contains(said), "{text}");
+    }
+    assert!(json(&outcome).unwrap().contains("\"profile\": \"mine\""));
+}
+
+#[test]
+fn a_floor_names_the_lowest_sessions_in_every_format() {
+    let side = Side::new(&sample::run(12));
+    let policy = "[[rule]]\nmetric = 'lexical_survival'\nstrategy = 'structured'\nmin = 0.85\n";
+    let outcome = judge(&side, None, &Policy::parse(policy).unwrap());
+    let formats = [
+        text(&outcome, LOOK),
+        json(&outcome).unwrap(),
+        junit(&outcome).unwrap(),
+        annotations(&outcome, &[]),
+        markdown(&outcome),
+    ];
+    for text in formats {
+        assert!(text.contains("s00") && text.contains("7 of 10"), "{text}");
+        assert!(!text.contains(" -> 7 of 10"), "{text}");
+    }
+}
+
+#[test]
+fn a_failed_session_is_named_with_its_error_in_every_format() {
+    let mut run = sample::run(12);
+    for row in run.sessions.iter_mut().filter(|row| row.session == "s07") {
+        row.error = "model timed out".to_owned();
+    }
+    let outcome = judge(&Side::new(&run), None, &Policy::parse("").unwrap());
+    let formats = [
+        text(&outcome, LOOK),
+        json(&outcome).unwrap(),
+        junit(&outcome).unwrap(),
+        annotations(&outcome, &[]),
+        markdown(&outcome),
+    ];
+    for text in formats {
+        assert!(text.contains("1 session could not be measured: session s07: model timed out"), "{text}");
+    }
+}
+
+#[test]
+fn what_could_not_be_damaged_is_in_the_headline() {
+    let side = Side::new(&sample::run(12));
+    let policy = Policy::parse("[[rule]]\nmetric = 'lexical_survival'\nmin = 0\nmax_drop = 0\n").unwrap();
+    let text = self_test(&trials(&side, Some(&side), &policy), LOOK);
+    let missed = text.lines().next().unwrap_or_default();
+    assert!(missed.ends_with(" damages went unnoticed; 2 had nothing to lose"), "{text}");
+    let policy = Policy::parse("[[rule]]\nmetric = 'lexical_survival'\nmax_drop = 0\n").unwrap();
+    let text = self_test(&trials(&side, Some(&side), &policy), LOOK);
+    assert!(text.starts_with("self-test: 18 of 19 damages were noticed; 1 had nothing to lose\n"), "{text}");
 }

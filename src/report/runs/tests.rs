@@ -79,7 +79,7 @@ fn a_window_given_and_found_is_two_contenders() {
 #[test]
 fn a_verdict_names_the_worst_reasons_and_counts_the_rest() {
     let run = sample::run(12);
-    let side = gate::Side { scores: crate::aggregate::scores::scores(&run), manifest: run.manifest };
+    let side = gate::Side::new(&run);
     let rule = "[[rule]]\nmetric = 'lexical_survival'\nmin = 0.999\nstrategy = 'structured'\n";
     let judged = |rules: usize| {
         let policy = gate::policy::Policy::parse(&rule.repeat(rules)).expect("a policy");

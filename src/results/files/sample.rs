@@ -136,6 +136,7 @@ fn manifest(n: u64) -> Manifest {
                 value: value.to_owned(),
                 damage: damage.to_owned(),
                 mentions_later,
+                needed: class == "constraint",
                 also: if class == "constraint" { vec!["structured".to_owned()] } else { Vec::new() },
             }
         };
