@@ -353,10 +353,10 @@ fn each_row_says_on_how_many_sessions_it_rests() {
         .map(|line| line.trim_start_matches('*').split_whitespace().collect())
         .collect();
     assert_eq!(rows.len(), 8, "{}", ran.stdout);
-    // Rank, number, two keys, objective, n.
+    // Rank, number, two keys, objective, that of the present setting there, n.
     let of = |dropped: bool| -> Vec<u64> {
         let rows = rows.iter().filter(|row| row.contains(&"dropped") == dropped);
-        rows.map(|row| row[5].parse().expect("a number")).collect()
+        rows.map(|row| row[6].parse().expect("a number")).collect()
     };
     let (all, few) = (of(false), of(true));
     assert!(few.iter().max() < all.iter().min() && !few.is_empty(), "{}", ran.stdout);
@@ -374,4 +374,37 @@ fn profiles_and_files_are_bases() {
     let profiles: Vec<String> =
         rows(&ran.stdout).iter().step_by(2).map(|row| row["profile"].clone()).collect();
     assert_eq!(profiles, ["mine.toml", "mine.toml", "pi"]);
+}
+
+#[test]
+fn no_share_is_above_all_and_few_sessions_have_no_rank() {
+    let sandbox = Sandbox::new();
+    let pi = fixture("pi");
+    let ran = sandbox.run(&["tune", &pi, "-q", "--set", "window=8k,16k", "--format", "csv"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let all = rows(&ran.stdout);
+    for row in &all {
+        for column in ["objective", "objective_present"] {
+            let share = row[column].parse::<f64>().unwrap_or(0.0);
+            assert!((0.0..=1.0).contains(&share), "{column}: {row:?}");
+        }
+    }
+    assert!(all.iter().all(|row| row["rank"].is_empty() && row["barred"] == "too-few-sessions"), "{all:?}");
+    let ran = sandbox.run(&["tune", &pi, "-q", "--set", "window=8k,16k"]);
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Cannot tell which setting is best") && words.contains("6 are needed"), "{words}");
+    assert!(words.contains("2 settings without a rank"), "{words}");
+}
+
+#[test]
+fn too_few_held_out_sessions_cannot_tell() {
+    let sandbox = Sandbox::new();
+    let all = fixture("");
+    let ran = sandbox.run(&["tune", &all, "-q", "--set", "summary_tokens=100,4k"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words.contains("no measurable difference") && !words.contains(", p "), "{words}");
+    assert!(words.contains("Cannot tell whether number 2") && words.contains("6 are needed"), "{words}");
+    assert!(words.contains("--held-out 0.5"), "{words}");
+    assert!(words.contains("sessions without a value under the present setting: "), "{words}");
 }
