@@ -18,6 +18,7 @@ use std::collections::BTreeMap;
 
 pub mod choose;
 pub mod grid;
+pub mod keys;
 pub mod measure;
 pub mod record;
 pub mod search;
@@ -362,6 +363,9 @@ fn finished(
     steps: Vec<Step>,
 ) -> Tuning {
     table.count_in(&mut manifest);
+    // Settings of one base have one name: told once.
+    let mut named: FxHashSet<String> = FxHashSet::default();
+    manifest.settings.profiles.retain(|name| named.insert(name.clone()));
     let objective = settings.objective;
     let all: Vec<usize> = (0..table.combinations).collect();
     let [dev, held_out] =

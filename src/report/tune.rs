@@ -21,9 +21,19 @@ use std::io;
 /// Rows of the table beside those of the frontier and the present setting.
 const SHOWN: usize = 10;
 
+/// What six decimals no longer tell from 0.
+const SMALL: f64 = 1e-6;
+
 /// A row per combination and side.
 pub fn csv(found: Found<'_>) -> io::Result<String> {
-    let (columns, rows) = rows(found);
+    let (columns, mut rows) = rows(found);
+    // A small p is no 0: where six decimals would make it one, it keeps its digits.
+    let at = columns.iter().position(|name| name == "difference_p");
+    for p in rows.iter_mut().filter_map(|row| row.get_mut(at?)) {
+        if let Some(small) = p.as_f64().filter(|p| 0.0 < *p && *p < SMALL) {
+            *p = json!(format!("{small:.1e}"));
+        }
+    }
     let mut bytes = Vec::new();
     write_table(&mut bytes, &columns, &rows)?;
     String::from_utf8(bytes).map_err(io::Error::other)

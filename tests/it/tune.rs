@@ -24,6 +24,7 @@ fn read(sandbox: &Sandbox, name: &str) -> String {
 fn check_refused(extra: &[&str], says: &[&str]) {
     let sandbox = Sandbox::new();
     sandbox.file("empty.toml", "keep.tokens = []\n");
+    sandbox.file("other.toml", "keep.tokens = [4000]\nprofile = [\"pie\"]\n");
     sandbox.file("torn.toml", "keep.tokens = [\n");
     sandbox.file("taken/notes.txt", "mine");
     sandbox.file("posing/tuning.csv", "a,b\n1,2\n");
@@ -38,13 +39,20 @@ fn check_refused(extra: &[&str], says: &[&str]) {
 
 #[test]
 fn what_cannot_be_tuned_is_refused_before_any_work() {
-    check_refused(&["--set", "keep.tokenz=1k"], &["keep.tokenz", "did you mean `tokens`"]);
-    check_refused(&["--set", "trigger.threshold=0.7"], &["trigger.threshold", "unknown field"]);
+    check_refused(&["--set", "keep.tokenz=1k"], &["--set keep.tokenz", "did you mean `keep.tokens`"]);
+    check_refused(
+        &["--set", "trigger.threshold=0.7"],
+        &["trigger.threshold", "did you mean `trigger.limit.share`"],
+    );
     check_refused(&["--set", "keep.tokens=120k"], &["keep.tokens=120000", "reaches the trigger"]);
     check_refused(&["--set", "keep.tokens=4k,4000"], &["4000", "twice"]);
     check_refused(&["--set", "strategy=structred"], &["did you mean `structured`"]);
     check_refused(&["--set", "profile=pie"], &["unknown profile `pie`", "did you mean `pi`"]);
     check_refused(&["--set", "window=20"], &["at least 400"]);
+    check_refused(
+        &["--grid", "other.toml"],
+        &["other.toml:2: profile: unknown profile `pie`", "did you mean `pi`"],
+    );
     check_refused(&["--grid", "empty.toml"], &["empty.toml:1", "the list is empty"]);
     check_refused(&["--grid", "torn.toml"], &["torn.toml"]);
     check_refused(&["--grid", "absent.toml"], &["absent.toml"]);
