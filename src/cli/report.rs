@@ -6,9 +6,10 @@ use super::exit::{Exit, Failure};
 use super::gate::{Asked, Case};
 use super::ui::Ui;
 use crate::report::redact::Redactor;
-use crate::report::runs::{Run, Verdict, View, labels, unlike};
+use crate::report::runs::{Run, State, Verdict, View, labels, unlike};
 use crate::report::{html, markdown, sheet};
 use crate::results::files::place_document;
+use crate::results::stray;
 use std::path::Path;
 
 /// Runs the verb.
@@ -16,7 +17,13 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     let outputs = outputs(args)?;
     let mut runs = Vec::new();
     for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
-        runs.push(Run::new(label, run_in(path, ui)?));
+        let output = run_in(path, ui)?;
+        if let Some(cause) = stray::fault(&output) {
+            let hint =
+                "take the files of one run, or write the results again with `compactor replay --out DIR`";
+            return Err(Failure::new(format!("{}: {cause}", path.display()), hint));
+        }
+        runs.push(Run::new(label, output));
     }
     if let Some(why) = unlike(&runs) {
         return Err(Failure::new(
@@ -51,7 +58,12 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
         let cause = "nothing was measured: no session of these runs was compacted";
         return Err(Failure::new(cause, "the report says so; run longer logs, or smaller windows"));
     }
-    Ok(Exit::Done)
+    // A build that makes its report and its verdict in one step must not stay green.
+    Ok(match verdict.map(|verdict| verdict.state) {
+        Some(State::Fail) => Exit::Red,
+        Some(State::Inconclusive | State::NotExercised) => Exit::Failed,
+        Some(State::Pass) | None => Exit::Done,
+    })
 }
 
 /// What a policy or a baseline says of the run, where one is given.

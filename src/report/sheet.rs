@@ -103,7 +103,7 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
             ..base("contender", "tokens_summary")
         });
         all.push(Figure { value: row.reduction, n: Some(row.n_exercised), ..base("contender", "reduction") });
-        all.push(count("contender", "violations", row.violations));
+        all.push(count("contender", "violations", it.violations()));
         for class in ["structural", "lexical"] {
             all.extend(view.curve(it, class).into_iter().filter(|step| step.at_risk > 0).map(|step| {
                 Figure {
@@ -144,7 +144,7 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
         }
         let sums = damage(view, it).counts();
         all.extend(Damage::NAMES.iter().zip(sums).map(|(name, n)| count("damage", name, n)));
-        all.extend(RULES.iter().map(|(name, of)| count("rule", name, of(row))));
+        all.extend(RULES.iter().map(|(name, of)| count("rule", name, it.broke(*of))));
     }
     for session in sessions(view) {
         let cells = view.contenders.iter().zip(&session.values);

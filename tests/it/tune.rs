@@ -155,15 +155,18 @@ fn the_same_bytes_on_any_number_of_threads_and_in_every_form() {
 }
 
 /// The figures of a replay of `recommended.toml` are those of the row that recommends it.
-fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
+fn check_reproduced(logs: &[&str], sets: &[&str], windows: &[&str], objective: &str) {
     let sandbox = Sandbox::new();
+    let logs: Vec<String> = logs.iter().map(|name| fixture(name)).collect();
+    let logs: Vec<&str> = logs.iter().map(String::as_str).collect();
+    let tuned = |extra: &[&str]| sandbox.run(&[&["tune", "-q"][..], &logs, extra].concat());
     // No session held out: the dev rows are then of all sessions, as a replay has them. The limit makes another one win.
     let fixed = ["--held-out", "0", "--out", "out", "--objective", objective, "--max-tokens"];
-    let free = tuned(&sandbox, &[sets, &fixed[..4], &fixed[4..6], &["--format", "csv"]].concat());
+    let free = tuned(&[sets, &fixed[..4], &fixed[4..6], &["--format", "csv"]].concat());
     assert_eq!(free.code, 0, "{free:?}");
     let dear: f64 = rows(&free.stdout)[0]["objective_tokens"].parse().expect("a number");
     let limit = (dear.floor() as u64 - 1).to_string();
-    let ran = tuned(&sandbox, &[sets, &fixed, &[limit.as_str(), "--format", "csv"]].concat());
+    let ran = tuned(&[sets, &fixed, &[limit.as_str(), "--format", "csv"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let all = rows(&ran.stdout);
     let best = all.iter().find(|row| row["recommended"] == "true").expect("a recommendation");
@@ -174,21 +177,9 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     let strategy = best.get("strategy").map_or("structured", String::as_str);
     let profile = sandbox.path("out/recommended.toml").to_string_lossy().into_owned();
     let both = format!("standard,{profile}");
-    let all = fixture("");
-    let replay = [
-        "replay",
-        &all,
-        "-q",
-        "--format",
-        "csv",
-        "--profile",
-        &both,
-        "--strategy",
-        strategy,
-        "--out",
-        "replayed",
-    ];
-    let ran = sandbox.run(&[&replay[..], windows].concat());
+    let replay =
+        ["replay", "-q", "--format", "csv", "--profile", &both, "--strategy", strategy, "--out", "replayed"];
+    let ran = sandbox.run(&[&replay[..], &logs, windows].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let replayed = rows(&ran.stdout);
     let row = replayed.iter().find(|row| row["profile"] == "standard-tuned").expect("the tuned profile");
@@ -231,13 +222,15 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
 #[test]
 fn the_recommended_profile_makes_the_figures_that_recommend_it() {
     check_reproduced(
+        &[""],
         &["--set", "keep.tokens=2k,4k", "--set", "trigger.limit.share=0.7", "--set", "summary_tokens=800,2k"],
         &["--cycles", "5", "--same-window"],
         "needed_survival",
     );
     check_reproduced(
-        &["--set", "keep.share=0.05,0.1", "--set", "window=30k", "--set", "strategy=structured,narrative"],
-        &["--window", "30k"],
+        &["anthropic-messages", "openai-chat"],
+        &["--set", "keep.share=0.05,0.1", "--set", "window=4k", "--set", "strategy=structured,narrative"],
+        &["--window", "4k"],
         "summary_survival",
     );
 }
