@@ -206,7 +206,7 @@ mod tests {
         };
         assert_eq!(
             find("contender", "emergency", "lexical_survival"),
-            "contender,'=1+1,standard,cycles,emergency,lexical_survival,,,0,0,0,12,,"
+            "contender,'=1+1,standard,cycles,emergency,lexical_survival,,,0,0,0.264648,12,,"
         );
         assert_eq!(
             find("place", "structured", "lost"),

@@ -95,3 +95,46 @@ fn spells(run: &RunOutput) -> Option<String> {
         Some(format!("{}: spells.csv and cycles.csv are not of one run: {why}", named(plan)))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::results::files::sample;
+
+    fn check(change: fn(&mut RunOutput), expected: &str) {
+        let mut run = sample::run(3);
+        run.manifest.spells = run.spells.len() as u64;
+        // Each spell of the sample ends in its only cycle: what outlasts it is censored there.
+        for row in run.spells.iter_mut().filter(|row| row.age == 2) {
+            (row.age, row.lost, row.censored) = (1, 0, row.lost + row.censored);
+        }
+        for row in &mut run.cycles {
+            let own =
+                run.spells.iter().filter(|it| (&it.session, &it.strategy) == (&row.session, &row.strategy));
+            row.facts_in_summary = own.clone().map(|it| it.censored).sum();
+            row.facts_at_risk = row.facts_in_summary + own.map(|it| it.lost).sum::<u64>();
+        }
+        assert_eq!(fault(&run), None);
+        change(&mut run);
+        let found = fault(&run).unwrap_or_default();
+        assert!(found.contains(expected), "{expected}: {found}");
+    }
+
+    #[test]
+    fn rows_of_another_run_are_found() {
+        check(|run| run.sessions.clear(), "sessions.csv has no rows, and run.json tells of 4 sessions");
+        check(|run| drop(run.sessions.remove(0)), "no row in sessions.csv");
+        check(|run| drop(run.spells.pop()), "run.json tells of");
+        check(
+            |run| {
+                run.manifest.spells = 0;
+                run.spells.remove(1);
+            },
+            "spells begin, of",
+        );
+        check(|run| run.spells.clear(), "spells.csv has 0 rows");
+        check(|run| run.spells[0].session = "other".to_owned(), "no cycle in cycles.csv");
+        check(|run| run.spells[0].age = 99, "a spell of 99 cycles");
+        check(|run| run.spells[0].lost += 500, "facts lost in spells");
+    }
+}

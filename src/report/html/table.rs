@@ -82,9 +82,9 @@ impl Cell {
     }
 }
 
-/// `51–67 %`.
+/// `51–67 %`, which no page breaks.
 pub(super) fn ends(low: f64, high: f64) -> String {
-    format!("{:.0}–{:.0} %", low * 100.0, high * 100.0)
+    format!("{:.0}\u{2060}–\u{2060}{:.0}\u{a0}%", low * 100.0, high * 100.0)
 }
 
 /// A number with separators.
