@@ -279,7 +279,7 @@ fn rules(view: &View<'_>) -> Markup {
                 }
                 " The serialised context is looked at after every compaction, whatever it kept."
             }
-            @if broken > 0 { (table.render()) } @else { (table.folded()) }
+            @if broken > 0 { (table.render()) } @else if cycles > 0 { (table.folded()) }
         }
     }
 }

@@ -327,7 +327,7 @@ fn beside(marks: &[(f64, f64)], names: &[String], lines: &[Segment], within: Are
             let elsewhere = f64::from(u8::from(label.anchor != "start"))
                 + f64::from(u8::from(label.y - y > 4.5 || label.y - y < 3.5));
             let far = label.distance(name, (*x, *y)) + 4.0 * elsewhere;
-            far + 12.0 * crossed as f64 + 1e4 * covered as f64 + if outside { 1e6 } else { 0.0 }
+            far + 25.0 * crossed as f64 + 1e4 * covered as f64 + if outside { 1e6 } else { 0.0 }
         };
         let rows = (-26..=26).map(|row| f64::from(row) * 7.0 + 4.0);
         let places = rows.flat_map(|down| {

@@ -99,6 +99,9 @@ fn key(value: Option<f64>) -> String {
     value.map(decimal).unwrap_or_default()
 }
 
+/// With more columns than this a table has its headings upright on paper, where it cannot scroll.
+const WIDE: usize = 13;
+
 /// A table.
 #[derive(Debug, Clone)]
 pub(super) struct Table {
@@ -123,7 +126,7 @@ impl Table {
     pub(super) fn render(&self) -> Markup {
         html! {
             div class=(if self.long { "scroll tall" } else { "scroll" }) tabindex="0" role="region" aria-label=(self.caption) {
-                table data-sort data-filter[self.long] {
+                table class=[(self.head.len() > WIDE).then_some("wide")] data-sort data-filter[self.long] {
                     caption { (self.caption) }
                     thead { tr {
                         @for head in &self.head {
