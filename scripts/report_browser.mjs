@@ -112,6 +112,10 @@ const use = () => {
   const wrong = [];
   for (const table of document.querySelectorAll("table[data-sort]")) {
     const head = table.tHead.rows[0].cells[1];
+    if (!head?.querySelector("button")) {
+      if (table.tBodies[0].rows.length > 1) wrong.push("cannot be sorted: " + table.caption.textContent);
+      continue;
+    }
     const keys = () => [...table.tBodies[0].rows].map((row) => row.cells[1].dataset.v ?? row.cells[1].textContent.trim());
     const before = keys().sort().join();
     head.querySelector("button").click();

@@ -13,6 +13,7 @@ pub mod files;
 pub mod inspected;
 pub mod shown;
 pub mod sound;
+pub mod stray;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
 pub const SCHEMA_VERSION: u32 = 6;
@@ -703,6 +704,9 @@ pub struct Manifest {
     /// Rows of `facts.csv`; 0, or missing, without `--log-facts`.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub facts: u64,
+    /// Rows of `spells.csv`; missing in runs of earlier versions.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub spells: u64,
     /// What readers noticed, damage first.
     pub problems: Vec<Problem>,
     /// The most damaging losses, worst first.

@@ -117,9 +117,34 @@ pub fn estimate(values: &[f64], seed: u64) -> Estimate {
     }
 }
 
-/// The 95 % interval of the mean over sessions; `None` below [`MIN_SESSIONS`].
+/// The 95 % interval of a share that is 0, or 1, in every one of `n` sessions, by Clopper and Pearson; `None` for other shares and
+/// below [`MIN_SESSIONS`] sessions.
+///
+/// Every resample of such sessions is alike, so that a bootstrap would be certain of what ten sessions say. No mean of shares
+/// makes a run of so many zeros (or ones) likelier than that of sessions which keep all or nothing, so the bound holds
+/// whatever the shares of other sessions are.
+pub fn extreme(n: usize, share: f64) -> Option<Interval> {
+    if n < MIN_SESSIONS {
+        return None;
+    }
+    let far = libm::pow((1.0 - CONFIDENCE) / 2.0, 1.0 / n as f64);
+    match share {
+        share if share.abs() < TIE => Some(Interval { low: 0.0, high: 1.0 - far }),
+        share if (share - 1.0).abs() < TIE => Some(Interval { low: far, high: 1.0 }),
+        _ => None,
+    }
+}
+
+/// The 95 % interval of the mean over sessions; `None` below [`MIN_SESSIONS`]. Where all values are 0, or all are 1, they are
+/// taken for shares ([`extreme`]).
 pub fn bootstrap_mean(values: &[f64], seed: u64) -> Option<Interval> {
     let values = numbers(values);
+    if let Some(first) = values.first()
+        && values.iter().all(|value| (value - first).abs() < TIE)
+        && let Some(interval) = extreme(values.len(), *first)
+    {
+        return Some(interval);
+    }
     let weighted_mean = |weights: &[u32], out: &mut [f64]| {
         let total: f64 = values.iter().zip(weights).map(|(value, weight)| value * f64::from(*weight)).sum();
         let count: u32 = weights.iter().sum();

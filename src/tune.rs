@@ -18,12 +18,13 @@ use std::collections::BTreeMap;
 
 pub mod choose;
 pub mod grid;
+pub mod keys;
 pub mod measure;
 pub mod record;
 pub mod search;
 pub mod space;
 
-use choose::{Bar, Score, Sessions, Verdict};
+use choose::{Bar, LEAST_TELLING, Score, Sessions, Verdict};
 use measure::{Measured, Pooled};
 use search::{Search, Side, place};
 use space::Space;
@@ -91,13 +92,19 @@ pub struct Tuning {
     pub steps: Vec<Step>,
 }
 
-/// Sessions of one side.
+/// Sessions of one side under the present setting.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SideCount {
     /// All of them.
     pub sessions: usize,
-    /// Those in which the present setting has a value of the objective.
+    /// Those with a value of the objective.
     pub measured: usize,
+    /// Of the others, those that failed.
+    pub failed: usize,
+    /// Those that were not compacted, or gained nothing by it.
+    pub idle: usize,
+    /// Those that were, with nothing at risk of what the objective counts.
+    pub bare: usize,
 }
 
 /// A step of a search.
@@ -228,8 +235,17 @@ impl Table {
 
     fn count(&self, side: Side, objective: Metric) -> SideCount {
         let present = self.under(0, side);
-        let measured = present.iter().flatten().filter(|one| one.metric(objective).is_some()).count();
-        SideCount { sessions: present.len(), measured }
+        let mut count = SideCount { sessions: present.len(), ..SideCount::default() };
+        for one in present {
+            let kind = match one {
+                Some(one) if one.metric(objective).is_some() => &mut count.measured,
+                Some(one) if one.failed => &mut count.failed,
+                Some(one) if one.counts => &mut count.bare,
+                _ => &mut count.idle,
+            };
+            *kind += 1;
+        }
+        count
     }
 }
 
@@ -330,7 +346,7 @@ fn thinned(table: &Table, left: Vec<usize>, settings: &TuneSettings, met: Met<'_
     let scores = table.scores(&left, Side::Dev, settings.objective, met);
     let Some(present) = scores.first().cloned() else { return left };
     let bars: Vec<Option<Bar>> =
-        scores.iter().map(|score| choose::bar(score, &present, settings.max_tokens)).collect();
+        scores.iter().map(|score| choose::bar(score, &present, settings.max_tokens, 1)).collect();
     let mut order = choose::ranked(&scores, &bars);
     order.truncate(search::kept(left.len()));
     // The present setting is what everything is held against.
@@ -347,6 +363,9 @@ fn finished(
     steps: Vec<Step>,
 ) -> Tuning {
     table.count_in(&mut manifest);
+    // Settings of one base have one name: told once.
+    let mut named: FxHashSet<String> = FxHashSet::default();
+    manifest.settings.profiles.retain(|name| named.insert(name.clone()));
     let objective = settings.objective;
     let all: Vec<usize> = (0..table.combinations).collect();
     let [dev, held_out] =
@@ -357,7 +376,7 @@ fn finished(
         .zip(&dev)
         .map(|(number, score)| {
             if left.contains(number) {
-                choose::bar(score, &present, settings.max_tokens)
+                choose::bar(score, &present, settings.max_tokens, LEAST_TELLING)
             } else {
                 Some(Bar::Dropped)
             }
@@ -397,6 +416,7 @@ fn finished(
             let breaks = own.violations > 0 || own.failed > theirs;
             choose::verdict(chosen, barred, breaks, &best.difference_held_out)
         }
+        None if present.n < LEAST_TELLING => Verdict::FewToChoose,
         None => Verdict::NothingFits,
     };
     let recommended = chosen.filter(|_| verdict.recommends()).unwrap_or(0);

@@ -2,7 +2,7 @@
 
 use super::Group;
 use crate::results::SpellRow;
-use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, half_life, kaplan_meier};
+use crate::stats::{MIN_SESSIONS, SEED, Step, bootstrap, extreme, half_life, kaplan_meier};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -86,6 +86,8 @@ fn curve(group: &Group<'_>, class: &str, spells: &[&SpellRow]) -> Vec<CurveRow> 
         .map(|(step, interval)| {
             let reached = |ends: &&Ends| ends.iter().skip(step.age as usize - 1).any(|(all, _)| *all > 0);
             let sessions_at_risk = sessions.iter().filter(reached).count() as u64;
+            // All lost, or nothing: no resample tells anything else.
+            let interval = extreme(sessions_at_risk as usize, step.survival).or(interval);
             (step, interval.filter(|_| sessions_at_risk >= MIN_SESSIONS as u64), sessions_at_risk)
         })
         .map(|(step, interval, sessions_at_risk)| CurveRow {

@@ -49,6 +49,11 @@ impl Failure {
     pub fn new(cause: impl Into<String>, hint: impl Into<String>) -> Self {
         Self { cause: cause.into(), hint: hint.into() }
     }
+
+    /// The same, with the place that asked for what failed in front.
+    pub fn at(self, place: &str) -> Self {
+        Self { cause: format!("{place}: {}", self.cause), ..self }
+    }
 }
 
 impl From<FilesError> for Failure {

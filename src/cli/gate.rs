@@ -218,7 +218,7 @@ fn files(args: &GateArgs, junit: &str, markdown: &str, ui: &Ui) -> bool {
 }
 
 /// 0 when all holds, 1 when something does not, 3 when only too many inputs were unreadable, else 2.
-fn exit(outcome: &Outcome, ui: &Ui) -> Exit {
+pub(super) fn exit(outcome: &Outcome, ui: &Ui) -> Exit {
     let open = outcome.checks.iter().filter(|check| check.verdict != Verdict::Pass);
     let only_unscored = open.clone().count() > 0 && open.clone().all(|check| check.metric == "unscored");
     match outcome.verdict {

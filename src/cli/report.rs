@@ -3,12 +3,14 @@
 use super::args::ReportArgs;
 use super::compare::run_in;
 use super::exit::{Exit, Failure};
-use super::gate::{Asked, Case};
+use super::gate::{Asked, Case, exit};
 use super::ui::Ui;
+use crate::gate::Outcome;
 use crate::report::redact::Redactor;
 use crate::report::runs::{Run, Verdict, View, labels, unlike};
 use crate::report::{html, markdown, sheet};
 use crate::results::files::place_document;
+use crate::results::stray;
 use std::path::Path;
 
 /// Runs the verb.
@@ -16,7 +18,13 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
     let outputs = outputs(args)?;
     let mut runs = Vec::new();
     for (path, label) in args.runs.iter().zip(labels(&args.runs)) {
-        runs.push(Run::new(label, run_in(path, ui)?));
+        let output = run_in(path, ui)?;
+        if let Some(cause) = stray::fault(&output) {
+            let hint =
+                "take the files of one run, or write the results again with `compactor replay --out DIR`";
+            return Err(Failure::new(format!("{}: {cause}", path.display()), hint));
+        }
+        runs.push(Run::new(label, output));
     }
     if let Some(why) = unlike(&runs) {
         return Err(Failure::new(
@@ -24,7 +32,9 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
             "make the runs again with one version of compactor and one --tokenizer",
         ));
     }
-    let verdict = verdict(args, ui)?;
+    let outcome = outcome(args, ui)?;
+    let verdict =
+        outcome.as_ref().map(|it| if args.redact { Verdict::without_names(it) } else { Verdict::of(it) });
     if args.redact {
         Redactor::redact(&mut runs);
     }
@@ -51,11 +61,12 @@ pub fn run(args: &ReportArgs, ui: &Ui) -> Result<Exit, Failure> {
         let cause = "nothing was measured: no session of these runs was compacted";
         return Err(Failure::new(cause, "the report says so; run longer logs, or smaller windows"));
     }
-    Ok(Exit::Done)
+    // A build that makes its report and its verdict in one step must not stay green.
+    Ok(outcome.map_or(Exit::Done, |outcome| exit(&outcome, ui)))
 }
 
 /// What a policy or a baseline says of the run, where one is given.
-fn verdict(args: &ReportArgs, ui: &Ui) -> Result<Option<Verdict>, Failure> {
+fn outcome(args: &ReportArgs, ui: &Ui) -> Result<Option<Outcome>, Failure> {
     if args.policy.is_none() && args.baseline.is_none() {
         return Ok(None);
     }
@@ -65,8 +76,7 @@ fn verdict(args: &ReportArgs, ui: &Ui) -> Result<Option<Verdict>, Failure> {
     };
     let (policy, baseline) = (args.policy.as_deref(), args.baseline.as_deref());
     let case = Case::read(&Asked { run, policy, baseline, intersection: false }, ui)?;
-    let outcome = case.outcome();
-    Ok(Some(if args.redact { Verdict::without_names(&outcome) } else { Verdict::of(&outcome) }))
+    Ok(Some(case.outcome()))
 }
 
 /// What a document is.

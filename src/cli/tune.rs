@@ -88,7 +88,7 @@ fn space(args: &TuneArgs) -> Result<Space, Failure> {
         Some(values) => values.iter().filter_map(|value| Some(beside(origin, value.as_str()?))).collect(),
         None => vec![args.profile.clone()],
     };
-    let bases = named.iter().map(|name| base(name)).collect::<Result<Vec<_>, _>>()?;
+    let bases = named.iter().map(|name| base(name, grid.place(PROFILE))).collect::<Result<Vec<_>, _>>()?;
     Ok(Space::new(&grid, bases, usize::from(args.cycles))?)
 }
 
@@ -101,9 +101,12 @@ fn beside(grid: Option<&Path>, name: &str) -> String {
     if is_file(&path) { path.to_string_lossy().into_owned() } else { name.to_owned() }
 }
 
-/// A profile as a table, after it was checked.
-fn base(name: &str) -> Result<Base, Failure> {
-    profile(name)?;
+/// A profile as a table, after it was checked; `place` is that of the grid which names it.
+fn base(name: &str, place: Option<&str>) -> Result<Base, Failure> {
+    profile(name).map_err(|failure| match place {
+        Some(place) => failure.at(place),
+        None => failure,
+    })?;
     if let Some(table) = Profile::table_of(name) {
         return Ok(Base { name: name.to_owned(), table, embedded: true });
     }

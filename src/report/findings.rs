@@ -99,24 +99,29 @@ pub fn findings(view: &View<'_>) -> Findings {
 }
 
 fn broken(view: &View<'_>) -> Option<Finding> {
-    let total: u64 = view.contenders.iter().map(|it| it.row.violations).sum();
-    let worst = view.contenders.iter().rev().max_by_key(|it| it.row.violations).filter(|_| total > 0)?;
+    let total = view.violations();
+    let most = view.contenders.iter().map(Contender::violations).max().filter(|_| total > 0)?;
+    let worst: Vec<&str> =
+        view.contenders.iter().filter(|it| it.violations() == most).map(|it| it.name.as_str()).collect();
+    let under = match worst.as_slice() {
+        [one] => format!("{one} ({})", thousands(most)),
+        [one, other] => format!("{one} and {other} ({} each)", thousands(most)),
+        [one, rest @ ..] => format!("{one} and {} others ({} each)", rest.len(), thousands(most)),
+        [] => return None,
+    };
     let kinds: Vec<String> = RULES
         .iter()
-        .map(|(name, of)| (name, view.contenders.iter().map(|it| of(it.row)).sum::<u64>()))
+        .map(|(name, of)| (name, view.contenders.iter().map(|it| it.broke(*of)).sum::<u64>()))
         .filter(|(_, n)| *n > 0)
         .map(|(name, n)| format!("{name} {}×", thousands(n)))
         .collect();
-    let cycles: u64 = view.contenders.iter().map(|it| it.row.n_cycles).sum();
     Some(Finding {
         kind: Kind::Broken,
         headline: format!("Compactions broke hard rules {}", times(total)),
         detail: format!(
-            "{}; most under {} ({}); {} in all",
+            "{}; most under {under}; {} in all",
             kinds.join(", "),
-            worst.name,
-            thousands(worst.row.violations),
-            count(cycles, "compaction")
+            count(view.compactions(), "compaction")
         ),
         size: total as f64,
     })
@@ -373,13 +378,12 @@ fn needed(view: &View<'_>) -> (Option<Finding>, String) {
                 percent(1.0 - mean)
             ),
             detail: format!(
-                "95 % interval {} to {}, over {}; {} of {} facts; {} predicted",
+                "95 % interval {} to {}, over {}; {} of {} facts",
                 percent(1.0 - high),
                 percent(1.0 - low),
                 count(n, "session"),
                 thousands(row.facts_needed - row.facts_needed_in_summary.min(row.facts_needed)),
                 thousands(row.facts_needed),
-                count(row.predicted_rereads, "re-read"),
             ),
             size: 1.0 - mean,
         });

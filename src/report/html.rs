@@ -6,7 +6,7 @@
 
 use super::findings::{Findings, findings};
 use super::runs::{Contender, RULES, Verdict, View, window_name, without_policy};
-use super::sections::{command, logs};
+use super::sections::{command, files_of, logs};
 use super::svg::{self, swatch};
 use super::text::{count, sanitize, thousands};
 use crate::aggregate::Metric;
@@ -68,7 +68,7 @@ pub fn render(view: &View<'_>, verdict: Option<&Verdict>, redacted: bool) -> Str
             body {
                 a class="skip" href="#findings" { "Skip to the findings" }
                 (head(view, redacted))
-                nav aria-label="Sections" { ul { @for (id, name) in PARTS { li { a href={ "#" (id) } { (name) } } } } }
+                nav aria-label="Sections" { ul { @for (id, name) in parts(view) { li { a href={ "#" (id) } { (name) } } } } }
                 main {
                     (first(view, verdict, &found))
                     @if view.exercised() > 0 {
@@ -109,6 +109,12 @@ const PARTS: [(&str, &str); 11] = [
     ("method", "Method"),
 ];
 
+/// Those that the page has: without a compaction there is nothing to draw.
+fn parts(view: &View<'_>) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let measured = view.exercised() > 0;
+    PARTS.into_iter().filter(move |(id, _)| measured || ["findings", "rules", "logs", "method"].contains(id))
+}
+
 fn title(view: &View<'_>) -> String {
     let labels: Vec<String> = view.runs.iter().map(|run| sanitize(&run.label)).collect();
     labels.join(", ")
@@ -116,18 +122,22 @@ fn title(view: &View<'_>) -> String {
 
 fn head(view: &View<'_>, redacted: bool) -> Markup {
     let sum = |of: fn(&Manifest) -> u64| view.runs.iter().map(|run| of(&run.output.manifest)).sum::<u64>();
-    let tiles = [
+    let mut tiles = vec![
         ("sessions", sum(|it| it.sessions)),
         ("exercised", sum(|it| it.sessions_exercised)),
         ("not exercised", sum(|it| it.sessions_not_exercised)),
-        ("failed", sum(|it| it.sessions_failed)),
-        ("compactions scored", view.cycles_in_all()),
+        ("sessions failed", sum(|it| it.sessions_failed)),
+        ("compactions scored", view.compactions()),
     ];
+    let unread = sum(|it| it.files_failed);
+    if unread > 0 {
+        tiles.insert(4, ("files not read", unread));
+    }
     html! {
         header {
             h1 { "What compaction kept: " (title(view)) }
             p class="lead" {
-                @if view.contenders.iter().all(|it| it.row.strategy == Strategy::Recorded.name()) {
+                @if view.runs.iter().all(|run| run.output.manifest.settings.strategies == [Strategy::Recorded.name()]) {
                     "The compactions that logs of agents hold, and what of files and facts survived them."
                 } @else {
                     "Logs of agents replayed through compaction, and what of their files and facts survived it."
@@ -204,7 +214,7 @@ fn contenders(view: &View<'_>) -> Markup {
         cells.extend([
             Cell::amount(row.tokens_summary, 0),
             Cell::share(row.reduction),
-            Cell::number(row.violations),
+            Cell::number(it.violations()),
             Cell::number(row.n_exercised),
         ]);
         table.rows.push(cells);
@@ -242,10 +252,10 @@ fn likeness(view: &View<'_>) -> &'static str {
 }
 
 fn rules(view: &View<'_>) -> Markup {
-    let broken: u64 = view.contenders.iter().map(|it| it.row.violations).sum();
-    let cycles: u64 = view.contenders.iter().map(|it| it.row.n_cycles).sum();
+    let (broken, cycles) = (view.violations(), view.compactions());
+    let compact: Vec<&Contender<'_>> = view.contenders.iter().filter(|it| !it.never_compacts()).collect();
     let mut table = Table::new("Hard rules broken, by contender", &["rule"]);
-    table.head.extend(view.contenders.iter().map(|it| format!(">{}", it.name)));
+    table.head.extend(compact.iter().map(|it| format!(">{}", it.name)));
     let other: [(&str, fn(&crate::aggregate::SummaryRow) -> u64); 4] = [
         ("no rule: tail larger than the window", |row| row.unfit),
         ("no rule: no place to cut", |row| row.uncut),
@@ -254,7 +264,7 @@ fn rules(view: &View<'_>) -> Markup {
     ];
     for (name, of) in RULES.into_iter().chain(other) {
         let mut row = vec![Cell::name(html! { (name) })];
-        row.extend(view.contenders.iter().map(|it| Cell::number(of(it.row))));
+        row.extend(compact.iter().map(|it| Cell::number(of(it.row))));
         table.rows.push(row);
     }
     html! {
@@ -269,7 +279,7 @@ fn rules(view: &View<'_>) -> Markup {
                 }
                 " The serialised context is looked at after every compaction, whatever it kept."
             }
-            @if broken > 0 { (table.render()) } @else { (table.folded()) }
+            @if broken > 0 { (table.render()) } @else if cycles > 0 { (table.folded()) }
         }
     }
 }
@@ -364,7 +374,7 @@ fn method(view: &View<'_>) -> Markup {
             @for run in view.runs {
                 @if view.runs.len() > 1 { h3 { (sanitize(&run.label)) } }
                 (versions(&run.output.manifest))
-                p class="soft" { "The same again, with the logs in place of LOGS, then compactor report DIR:" }
+                p class="soft" { "The same again, with the logs in place of LOGS" (files_of(run)) ", then compactor report DIR:" }
                 (shell(&sanitize(&command(run))))
             }
         }

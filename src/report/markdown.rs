@@ -6,7 +6,7 @@
 use super::findings::{Findings, findings, percent};
 use super::rank::Place;
 use super::runs::{CLASSES, Contender, RULES, Verdict, View, class_name, without_policy};
-use super::sections::{command, logs, worst};
+use super::sections::{command, files_of, logs, worst};
 use super::text::{count, fit, sanitize, thousands};
 use crate::aggregate::Metric;
 use crate::stats::{Estimate, MIN_SESSIONS};
@@ -146,15 +146,17 @@ fn contenders(text: &mut String, view: &View<'_>) {
     table(text, &head, 1);
     for it in &view.contenders {
         let place = match it.place {
-            Place::Best(_) => " (best)",
-            Place::Worst(_) => " (worst)",
+            Place::Best(true) => " (best, shared)",
+            Place::Best(false) => " (best)",
+            Place::Worst(true) => " (worst, shared)",
+            Place::Worst(false) => " (worst)",
             _ => "",
         };
         let mut cells = vec![format!("{}{place}", escape(&it.name))];
         cells.extend(SHOWN.iter().map(|(metric, _)| share(metric.of_summary(it.row), it.row.n_exercised)));
         cells.push(it.row.tokens_summary.map_or_else(|| "n/a".to_owned(), |it| thousands(it.round() as u64)));
         cells.push(it.row.reduction.map_or_else(|| "n/a".to_owned(), percent));
-        cells.extend([it.row.violations, it.row.n_exercised].map(thousands));
+        cells.extend([it.violations(), it.row.n_exercised].map(thousands));
         row(text, &cells);
     }
 }
@@ -268,7 +270,7 @@ fn rules(text: &mut String, view: &View<'_>) {
     for it in &view.contenders {
         let broken: Vec<String> = RULES
             .iter()
-            .map(|(name, of)| (name, of(it.row)))
+            .map(|(name, of)| (name, it.broke(*of)))
             .filter(|(_, n)| *n > 0)
             .map(|(name, n)| format!("{name} {}×", thousands(n)))
             .collect();
@@ -277,9 +279,8 @@ fn rules(text: &mut String, view: &View<'_>) {
             text.push_str(&format!("- {}: {}\n", escape(&it.name), broken.join(", ")));
         }
     }
-    let cycles: u64 = view.contenders.iter().map(|it| it.row.n_cycles).sum();
     if !any {
-        text.push_str(&match cycles {
+        text.push_str(&match view.compactions() {
             0 => "No compaction, so no rule was tried.\n".to_owned(),
             n => format!("No rule was broken in {}.\n", count(n, "compaction")),
         });
@@ -334,7 +335,13 @@ fn method(text: &mut String, view: &View<'_>) {
                 text.push_str(&format!(", {name} {}", escape(hash)));
             }
         }
-        text.push_str(&format!("; {}\n", escape(&command(run))));
+        text.push_str(&format!("; {}", escape(&command(run))));
+        let files = files_of(run);
+        if files.is_empty() {
+            text.push('\n');
+        } else {
+            text.push_str(&format!(" (with the logs in place of LOGS{})\n", escape(&files)));
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! structural and by lexical survival (macro means). Equal values share a rank, equal mean ranks share a place.
 
 use crate::aggregate::{Metric, SummaryRow};
+use crate::stats::MIN_SESSIONS;
 
 /// What the mean rank is taken over.
 pub const JUDGED_BY: [Metric; 2] = [Metric::Structural, Metric::Lexical];
@@ -28,7 +29,19 @@ pub enum Place {
 
 /// The place of each row, in the order given.
 pub fn places(rows: &[&SummaryRow]) -> Vec<Place> {
-    let value = |row: &SummaryRow, metric: Metric| metric.of_summary(row).mean;
+    places_by(rows, 0)
+}
+
+/// The same for marks that stand without a word on chance: a mean over fewer than [`MIN_SESSIONS`] sessions judges nobody.
+pub fn sure_places(rows: &[&SummaryRow]) -> Vec<Place> {
+    places_by(rows, MIN_SESSIONS as u64)
+}
+
+fn places_by(rows: &[&SummaryRow], least: u64) -> Vec<Place> {
+    let value = |row: &SummaryRow, metric: Metric| {
+        let estimate = metric.of_summary(row);
+        estimate.mean.filter(|_| estimate.n >= least)
+    };
     let metrics: Vec<Metric> =
         JUDGED_BY.into_iter().filter(|metric| rows.iter().any(|row| value(row, *metric).is_some())).collect();
     let judged: Vec<Option<Vec<f64>>> =
@@ -73,6 +86,8 @@ mod tests {
             .map(|(structural_survival, lexical_survival)| SummaryRow {
                 structural_survival: *structural_survival,
                 lexical_survival: *lexical_survival,
+                structural_survival_n: MIN_SESSIONS as u64,
+                lexical_survival_n: MIN_SESSIONS as u64,
                 ..SummaryRow::default()
             })
             .collect();
@@ -103,5 +118,20 @@ mod tests {
         check_places(&[(Some(0.1), None), (None, Some(0.2))], &[Unjudged, Unjudged]);
         check_places(&[both(0.9, 0.9)], &[Unjudged]);
         check_places(&[], &[]);
+    }
+
+    #[test]
+    fn few_sessions_judge_nobody() {
+        let row = |structural: f64, n: u64| SummaryRow {
+            structural_survival: Some(structural),
+            structural_survival_n: n,
+            ..SummaryRow::default()
+        };
+        for (n, expected) in [(9, [Unjudged, Unjudged]), (10, [Best(false), Worst(false)])] {
+            let rows = [row(0.9, n), row(0.1, n)];
+            let rows: Vec<&SummaryRow> = rows.iter().collect();
+            assert_eq!(sure_places(&rows), expected, "{n} sessions");
+            assert_eq!(places(&rows), [Best(false), Worst(false)], "who says so beside it may");
+        }
     }
 }

@@ -3,7 +3,7 @@
 //! A contender is a profile, a strategy and a window of one run. Everything here is pooled by `aggregate`; the rows of single
 //! sessions are joined to the contender that they belong to.
 
-use super::rank::{Place, places};
+use super::rank::{Place, sure_places};
 use super::text::{sanitize, thousands};
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::kept::KeptRow;
@@ -106,6 +106,26 @@ pub struct Contender<'a> {
 }
 
 impl Contender<'_> {
+    /// The control that never compacts: its cycles are places where the others did.
+    pub fn never_compacts(&self) -> bool {
+        self.row.strategy == Strategy::None.name()
+    }
+
+    /// Compactions that it made.
+    pub fn compactions(&self) -> u64 {
+        if self.never_compacts() { 0 } else { self.row.n_cycles }
+    }
+
+    /// Hard rules that its compactions broke.
+    pub fn violations(&self) -> u64 {
+        if self.never_compacts() { 0 } else { self.row.violations }
+    }
+
+    /// How often its compactions broke one rule.
+    pub fn broke(&self, rule: fn(&SummaryRow) -> u64) -> u64 {
+        if self.never_compacts() { 0 } else { rule(self.row) }
+    }
+
     /// A floor that keeps nothing on purpose, or a ceiling that never compacts: no rival.
     pub fn is_control(&self) -> bool {
         [Strategy::Emergency.name(), Strategy::None.name()].contains(&self.row.strategy.as_str())
@@ -173,7 +193,7 @@ impl<'a> View<'a> {
         };
         for block in rows.chunk_by(same) {
             let first = contenders.len();
-            let places = places(&block.iter().map(|(_, row)| *row).collect::<Vec<_>>());
+            let places = sure_places(&block.iter().map(|(_, row)| *row).collect::<Vec<_>>());
             for ((run, row), place) in block.iter().zip(places) {
                 let (common, strategy) = (shared(*run, row), sanitize(&row.strategy));
                 let name =
@@ -308,9 +328,14 @@ impl<'a> View<'a> {
         self.runs.iter().map(|run| run.output.manifest.sessions_exercised).sum()
     }
 
-    /// Cycles of all runs.
-    pub fn cycles_in_all(&self) -> u64 {
-        self.runs.iter().map(|run| run.output.cycles.len() as u64).sum()
+    /// Compactions of all runs.
+    pub fn compactions(&self) -> u64 {
+        self.contenders.iter().map(Contender::compactions).sum()
+    }
+
+    /// Hard rules broken in all runs.
+    pub fn violations(&self) -> u64 {
+        self.contenders.iter().map(Contender::violations).sum()
     }
 }
 

@@ -2,7 +2,9 @@
 //! to run it all again.
 
 use super::runs::{Contender, Run, View};
+use super::text::sanitize;
 use crate::aggregate::counts;
+use crate::profile::Profile;
 use crate::results::{FactRow, SessionRow, ratio};
 use crate::stats::quantile;
 use crate::strategy::Strategy;
@@ -330,11 +332,14 @@ pub fn command(run: &Run) -> String {
     let list = |words: &[String]| words.iter().map(|text| word(text)).collect::<Vec<_>>().join(",");
     let mut text = format!(
         "compactor replay LOGS --profile {} --strategy {}",
-        list(&settings.profiles),
+        list(&settings.profiles.iter().map(|name| file_of(name)).collect::<Vec<_>>()),
         list(&settings.strategies)
     );
     if settings.windows.is_empty() {
         text += &format!(" --cycles {}", settings.cycles);
+        if settings.same_window {
+            text += " --same-window";
+        }
     } else {
         text += &format!(" --window {}", list(&settings.windows));
     }
@@ -347,6 +352,30 @@ pub fn command(run: &Run) -> String {
         text += &format!(" --summary-tokens {tokens}");
     }
     text + &tokenizer + " --out DIR" + facts
+}
+
+/// A profile as an argument: its name where it is embedded, else a file of its name, since results do not tell where it lay.
+fn file_of(name: &str) -> String {
+    match Profile::named(name) {
+        Some(_) => name.to_owned(),
+        None => format!("{name}.toml"),
+    }
+}
+
+/// What else has to be put into the command of a run: the files of profiles that are not embedded. Empty where all are.
+pub fn files_of(run: &Run) -> String {
+    let settings = &run.output.manifest.settings;
+    if settings.strategies == [Strategy::Recorded.name()] {
+        return String::new();
+    }
+    let own: Vec<&String> = settings.profiles.iter().filter(|name| Profile::named(name).is_none()).collect();
+    let told: Vec<String> = own
+        .iter()
+        .map(|name| {
+            format!(", the file of profile {} in place of {}", sanitize(name), sanitize(&file_of(name)))
+        })
+        .collect();
+    told.concat()
 }
 
 /// A word that a shell takes as it is.
@@ -460,14 +489,19 @@ mod tests {
              --recorded ignore --schedule locked --mode grow --tokenizer o200k --out DIR"
         );
         output.manifest.settings.windows = vec!["8000".to_owned(), "auto".to_owned()];
-        output.manifest.settings.profiles = vec!["it's mine.toml".to_owned()];
+        output.manifest.settings.profiles = vec!["it's mine".to_owned(), "pi+fixes".to_owned()];
         output.manifest.settings.summary_tokens = Some(900);
         let text = command(&Run::new("r".to_owned(), output.clone()));
         assert!(
-            text.contains(r"--profile 'it'\''s mine.toml' ") && text.contains("--window 8000,auto"),
+            text.contains(r"--profile 'it'\''s mine.toml',pi+fixes ") && text.contains("--window 8000,auto"),
             "{text}"
         );
-        assert!(text.contains("--summary-tokens 900"));
+        assert!(text.contains("--summary-tokens 900") && !text.contains("--same-window"));
+        let run = Run::new("r".to_owned(), output.clone());
+        assert_eq!(files_of(&run), ", the file of profile it's mine in place of it's mine.toml");
+        output.manifest.settings.windows.clear();
+        output.manifest.settings.same_window = true;
+        assert!(command(&Run::new("r".to_owned(), output.clone())).contains("--cycles 1 --same-window"));
         output.manifest.settings.strategies = vec!["recorded".to_owned()];
         assert_eq!(
             command(&Run::new("r".to_owned(), output)),

@@ -103,7 +103,7 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
             ..base("contender", "tokens_summary")
         });
         all.push(Figure { value: row.reduction, n: Some(row.n_exercised), ..base("contender", "reduction") });
-        all.push(count("contender", "violations", row.violations));
+        all.push(count("contender", "violations", it.violations()));
         for class in ["structural", "lexical"] {
             all.extend(view.curve(it, class).into_iter().filter(|step| step.at_risk > 0).map(|step| {
                 Figure {
@@ -144,7 +144,7 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
         }
         let sums = damage(view, it).counts();
         all.extend(Damage::NAMES.iter().zip(sums).map(|(name, n)| count("damage", name, n)));
-        all.extend(RULES.iter().map(|(name, of)| count("rule", name, of(row))));
+        all.extend(RULES.iter().map(|(name, of)| count("rule", name, it.broke(*of))));
     }
     for session in sessions(view) {
         let cells = view.contenders.iter().zip(&session.values);
@@ -206,7 +206,7 @@ mod tests {
         };
         assert_eq!(
             find("contender", "emergency", "lexical_survival"),
-            "contender,'=1+1,standard,cycles,emergency,lexical_survival,,,0,0,0,12,,"
+            "contender,'=1+1,standard,cycles,emergency,lexical_survival,,,0,0,0.264648,12,,"
         );
         assert_eq!(
             find("place", "structured", "lost"),

@@ -285,34 +285,61 @@ impl Label {
         };
         (left, self.y - LETTER.1 + 2.0, left + wide, self.y + 2.0)
     }
+
+    /// The point of the label that is nearest to another.
+    fn nearest(self, text: &str, (x, y): (f64, f64)) -> (f64, f64) {
+        let (left, top, right, bottom) = self.area(text);
+        (x.clamp(left, right), y.clamp(top, bottom))
+    }
+
+    /// How far the label is from a point.
+    fn distance(self, text: &str, from: (f64, f64)) -> f64 {
+        let (x, y) = self.nearest(text, from);
+        (x - from.0).hypot(y - from.1)
+    }
 }
 
-/// A place for each label beside its mark: the first around it that covers no mark and no label before it, else the one that
-/// covers least.
-fn beside(marks: &[(f64, f64)], names: &[String], within: Area) -> Vec<Label> {
+/// A line between two points.
+type Segment = ((f64, f64), (f64, f64));
+
+/// Farther than this from its mark a label is joined to it by a line.
+const NEAR: f64 = 13.0;
+
+/// A place for each label: beside its mark where that covers nothing, else the nearest place that covers no mark and no label.
+/// Lines may run through a label where all else is taken.
+fn beside(marks: &[(f64, f64)], names: &[String], lines: &[Segment], within: Area) -> Vec<Label> {
     let covers = |a: &Area, b: &Area| a.0 < b.2 && b.0 < a.2 && a.1 < b.3 && b.1 < a.3;
+    let crosses = |area: &Area, (from, to): &Segment| {
+        (0..=24).map(|step| f64::from(step) / 24.0).any(|share| {
+            let (x, y) = (from.0 + (to.0 - from.0) * share, from.1 + (to.1 - from.1) * share);
+            area.0 < x && x < area.2 && area.1 < y && y < area.3
+        })
+    };
     let mut taken: Vec<Area> = marks.iter().map(|(x, y)| (x - 7.0, y - 7.0, x + 7.0, y + 7.0)).collect();
     let mut labels = Vec::new();
     for ((x, y), name) in marks.iter().zip(names) {
-        let around = [
-            (9.0, 4.0, "start"),
-            (-9.0, 4.0, "end"),
-            (0.0, -10.0, "middle"),
-            (0.0, 19.0, "middle"),
-            (5.0, -11.0, "start"),
-            (-5.0, -11.0, "end"),
-            (5.0, 18.0, "start"),
-            (-5.0, 18.0, "end"),
-            (5.0, -25.0, "start"),
-            (-5.0, -25.0, "end"),
-        ];
-        let cost = |label: &Label| {
+        let cost = |label: &Label| -> f64 {
             let area = label.area(name);
             let outside = area.0 < within.0 || area.1 < within.1 || area.2 > within.2 || area.3 > within.3;
-            taken.iter().filter(|other| covers(&area, other)).count() + if outside { 100 } else { 0 }
+            let covered = taken.iter().filter(|other| covers(&area, other)).count();
+            let crossed = lines.iter().filter(|line| crosses(&area, line)).count();
+            // To the right on its own height is where a label is looked for first.
+            let elsewhere = f64::from(u8::from(label.anchor != "start"))
+                + f64::from(u8::from(label.y - y > 4.5 || label.y - y < 3.5));
+            let far = label.distance(name, (*x, *y)) + 4.0 * elsewhere;
+            far + 25.0 * crossed as f64 + 1e4 * covered as f64 + if outside { 1e6 } else { 0.0 }
         };
-        let places = around.map(|(right, down, anchor)| Label { x: x + right, y: y + down, anchor });
-        let best = places.into_iter().min_by_key(cost).unwrap_or(Label { x: *x, y: *y, anchor: "start" });
+        let rows = (-26..=26).map(|row| f64::from(row) * 7.0 + 4.0);
+        let places = rows.flat_map(|down| {
+            let sides = [(9.0, "start"), (-9.0, "end"), (0.0, "middle")];
+            let farther = [0.0, 16.0, 32.0, 64.0, 96.0, 128.0, 160.0, 224.0, 288.0];
+            sides.into_iter().flat_map(move |(right, anchor)| {
+                let away: f64 = if right < 0.0 { -1.0 } else { 1.0 };
+                farther.map(|more| Label { x: x + right + away * more, y: y + down, anchor })
+            })
+        });
+        let best = places.map(|label| (cost(&label), label)).min_by(|a, b| a.0.total_cmp(&b.0));
+        let best = best.map_or(Label { x: *x, y: *y, anchor: "start" }, |(_, label)| label);
         taken.push(best.area(name));
         labels.push(best);
     }
@@ -331,7 +358,14 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
     let names: Vec<String> = spots.iter().map(|spot| short(&spot.name, 26)).collect();
     let marks: Vec<(f64, f64)> = spots.iter().map(|spot| (x.at(spot.point.x), y.at(spot.point.y))).collect();
     // A label beside a mark at 0 just reaches below the axis, above its numbers.
-    let labels = beside(&marks, &names, (LEFT, TOP, right + 14.0, bottom + 6.0));
+    let within = (LEFT, TOP, right + 14.0, bottom + 6.0);
+    let whiskers = spots.iter().filter_map(|spot| {
+        let (low, high) = spot.point.interval?;
+        let at = x.at(spot.point.x);
+        Some(((at, y.at(low)), (at, y.at(high))))
+    });
+    let lines: Vec<Segment> = edge.array_windows().map(|[a, b]| (*a, *b)).chain(whiskers).collect();
+    let labels = beside(&marks, &names, &lines, within);
     frame(
         about,
         height,
@@ -350,7 +384,12 @@ pub fn scatter(about: &About, x_label: &str, most: f64, spots: &[Spot]) -> Marku
                 }
             }
             @for (spot, (at, up)) in spots.iter().zip(&marks) { (mark(spot.series, *at, *up, 5.0, spot.point.weak)) }
-            @for ((spot, name), label) in spots.iter().zip(&names).zip(labels).filter(|_| named) {
+            @for (((spot, name), label), mark) in spots.iter().zip(&names).zip(&labels).zip(&marks).filter(|_| named) {
+                @if label.distance(name, *mark) > NEAR {
+                    path class={ "lead-line s" (spot.series % SERIES) } d=(path(&[*mark, label.nearest(name, *mark)])) {}
+                }
+            }
+            @for ((spot, name), label) in spots.iter().zip(&names).zip(&labels).filter(|_| named) {
                 text class={ "t n s" (spot.series % SERIES) } x=(num(label.x)) y=(num(label.y)) text-anchor=(label.anchor) { (name) }
             }
         },

@@ -10,7 +10,7 @@ use crate::results::Manifest;
 use crate::results::files::{RECOMMENDED_BEGINS, write_table};
 use crate::stats::{Estimate, MIN_SESSIONS, Paired};
 use crate::tune::SideCount;
-use crate::tune::choose::{Bar, Verdict};
+use crate::tune::choose::{Bar, LEAST_TELLING, Verdict};
 use crate::tune::measure::Pooled;
 use crate::tune::record::{Found, rows};
 use schemars::JsonSchema;
@@ -21,9 +21,19 @@ use std::io;
 /// Rows of the table beside those of the frontier and the present setting.
 const SHOWN: usize = 10;
 
+/// What six decimals no longer tell from 0.
+const SMALL: f64 = 1e-6;
+
 /// A row per combination and side.
 pub fn csv(found: Found<'_>) -> io::Result<String> {
-    let (columns, rows) = rows(found);
+    let (columns, mut rows) = rows(found);
+    // A small p is no 0: where six decimals would make it one, it keeps its digits.
+    let at = columns.iter().position(|name| name == "difference_p");
+    for p in rows.iter_mut().filter_map(|row| row.get_mut(at?)) {
+        if let Some(small) = p.as_f64().filter(|p| 0.0 < *p && *p < SMALL) {
+            *p = json!(format!("{small:.1e}"));
+        }
+    }
     let mut bytes = Vec::new();
     write_table(&mut bytes, &columns, &rows)?;
     String::from_utf8(bytes).map_err(io::Error::other)
@@ -99,11 +109,17 @@ struct SideRow {
     sessions: usize,
     /// Those in which the present setting has a value of the objective.
     measured: usize,
+    /// Of the others, those that failed under it.
+    failed: usize,
+    /// Those that it does not compact, or not with a gain.
+    idle: usize,
+    /// Those that it does, with nothing at risk of what the objective counts.
+    bare: usize,
 }
 
 impl From<SideCount> for SideRow {
-    fn from(SideCount { sessions, measured }: SideCount) -> Self {
-        Self { sessions, measured }
+    fn from(SideCount { sessions, measured, failed, idle, bare }: SideCount) -> Self {
+        Self { sessions, measured, failed, idle, bare }
     }
 }
 
@@ -208,6 +224,9 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
             thousands(space.in_grid as u64)
         ));
     }
+    if let Some(why) = valueless(tuning.sides) {
+        page.item(&why);
+    }
     for step in &tuning.steps {
         page.item(&format!(
             "{} on {}: {} kept",
@@ -220,8 +239,9 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     body(&mut page, found);
     page.gap();
     page.prose(&format!(
-        "* on the frontier: none has as much {objective} for as few tokens. {objective} and tokens (prompt tokens per request) \
-         are those of the present setting and the mean difference over the dev sessions that both have, which are n."
+        "{objective} and tokens (prompt tokens per request) are means over the n dev sessions in which both the setting and the \
+         present one have a value; present: what the present one has on the same sessions. Ranks go by the difference of the \
+         two. * on the frontier: none gains as much for as few tokens more."
     ));
     if tuning.candidates.iter().any(|one| one.bar == Some(Bar::Dropped)) {
         page.prose("What the search dropped was seen on fewer sessions than the others: it has no rank, and its figures are not theirs.");
@@ -239,13 +259,23 @@ pub fn table(found: Found<'_>, look: Look<'_>) -> String {
     for (bar, text) in [
         (Bar::Breaks, "broke hard rules in dev sessions and cannot win"),
         (Bar::Failed, "failed on a dev session and cannot win"),
-        (Bar::Few, "gave a value in too few of the sessions to be compared"),
         (Bar::Dear, "took more tokens than allowed"),
     ] {
         let n = barred(bar) as u64;
         if n > 0 {
             page.styled(WARN, &format!("{} {text}", count(n, "setting")));
         }
+    }
+    let few = barred(Bar::Few) as u64;
+    if few > 0 {
+        page.styled(
+            WARN,
+            &format!(
+                "{} without a rank: a value in fewer than {LEAST_TELLING} sessions, or in fewer than half of the {} of the present one",
+                count(few, "setting"),
+                dev.measured
+            ),
+        );
     }
     if tuning.manifest.sessions_failed > 0 {
         page.styled(BAD, &format!("{} failed", count(tuning.manifest.sessions_failed, "session")));
@@ -291,13 +321,15 @@ fn body(page: &mut Page, found: Found<'_>) {
         [
             text(&["", "", ""]),
             head(before),
-            text(&[above, "dev", "held", "struct.", "lexical", "context", "tokens", "context", ""]),
+            text(&[
+                above, "present", "dev", "held", "struct.", "lexical", "context", "tokens", "context", "",
+            ]),
         ]
         .concat(),
         [
             text(&["", "", "#"]),
             head(last),
-            text(&[below, "n", "out", "facts", "facts", "facts", "/request", "smaller", ""]),
+            text(&[below, "there", "n", "out", "facts", "facts", "facts", "/request", "smaller", ""]),
         ]
         .concat(),
     ];
@@ -324,6 +356,7 @@ fn body(page: &mut Page, found: Found<'_>) {
                 told.iter().map(value).collect(),
                 vec![
                     percent(candidate.score.value),
+                    percent(candidate.score.present),
                     thousands(candidate.score.n as u64),
                     percent(candidate.score_held_out.value),
                     share(Metric::Structural),
@@ -365,7 +398,7 @@ fn body(page: &mut Page, found: Found<'_>) {
 /// Lines of a table of no more columns than there are, as far as leaving out what stands behind the objective (whose place is
 /// given) goes: how much smaller contexts get, then kinds of facts from the right.
 fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Vec<String> {
-    let mut optional = [objective + 7, objective + 5, objective + 4, objective + 3].into_iter();
+    let mut optional = [objective + 8, objective + 6, objective + 5, objective + 4].into_iter();
     loop {
         let last = lines.first().map_or(0, Vec::len).saturating_sub(1);
         let shown = aligned(&lines, &(1..last).collect::<Vec<_>>());
@@ -377,11 +410,44 @@ fn narrowed(mut lines: Vec<Vec<String>>, objective: usize, columns: usize) -> Ve
     }
 }
 
+/// Why sessions have no value of the objective; nothing where all have one.
+fn valueless(sides: [SideCount; 2]) -> Option<String> {
+    let sum = |of: fn(&SideCount) -> usize| sides.iter().map(of).sum::<usize>() as u64;
+    let without = sum(|side| side.sessions) - sum(|side| side.measured).min(sum(|side| side.sessions));
+    let parts = [
+        (sum(|side| side.idle), "too short for the window: not compacted, or to no gain"),
+        (sum(|side| side.bare), "compacted with nothing at risk of what the objective counts"),
+        (sum(|side| side.failed), "failed"),
+    ];
+    let told: Vec<String> =
+        parts.iter().filter(|(n, _)| *n > 0).map(|(n, why)| format!("{} {why}", thousands(*n))).collect();
+    (without > 0).then(|| {
+        format!(
+            "{} without a value under the present setting: {}",
+            count(without, "session"),
+            told.join("; ")
+        )
+    })
+}
+
 /// What to do, and how sure that is: the recommendation first.
 fn verdict(found: Found<'_>) -> Vec<String> {
     let Found { settings, tuning, space } = found;
     let objective = settings.objective.name();
     let [dev, held_out] = tuning.sides;
+    if tuning.verdict == Verdict::FewToChoose {
+        return vec![format!(
+            "Cannot tell which setting is best: {} to choose by {} a value of {objective}, and {LEAST_TELLING} are needed. \
+             {}. The present setting stays.",
+            count(dev.measured as u64, "session"),
+            if dev.measured == 1 { "has" } else { "have" },
+            if dev.measured + held_out.measured < 2 * LEAST_TELLING {
+                "Give more logs"
+            } else {
+                "Give more logs, or a smaller --held-out"
+            }
+        )];
+    }
     let Some(at) = tuning.chosen else {
         let present = tuning.candidates.first().and_then(|one| one.bar).map_or("", Bar::name);
         let mut told = vec![format!(
@@ -407,7 +473,9 @@ fn verdict(found: Found<'_>) -> Vec<String> {
         (None, ..) => "n/a".to_owned(),
     };
     let n = count(tested.difference.n, "held-out session");
-    let p = tested.p.map_or_else(String::new, |p| format!(", p {p:.3}"));
+    // What no test can tell has no p.
+    let tells = tested.difference.n >= LEAST_TELLING as u64;
+    let p = tested.p.filter(|_| tells).map_or_else(String::new, |p| format!(", p {p:.3}"));
     let measured =
         format!("{objective} of number {at} less that of the present setting: {difference} over {n}{p}.");
     let mut told = match tuning.verdict {
@@ -439,9 +507,21 @@ fn verdict(found: Found<'_>) -> Vec<String> {
                 "Keep the present setting: number {at}, the best on the dev sessions, breaks hard rules or fails on held-out ones."
             )]
         }
-        Verdict::Untested => vec![format!(
-            "Keep the present setting: no held-out session tells whether number {at}, the best on the dev sessions, is better."
-        )],
+        Verdict::Few | Verdict::Untested => {
+            let (n, total) = (tested.difference.n, dev.measured + held_out.measured);
+            let has = if n == 1 { "session has a value of both" } else { "sessions have values of both" };
+            let more = if total < 2 * LEAST_TELLING {
+                "give more logs"
+            } else {
+                "give more logs, or hold more out (--held-out 0.5)"
+            };
+            let mut told = vec![format!(
+                "Cannot tell whether number {at}, the best on the dev sessions, is better than the present setting: {n} held-out \
+                 {has}, and {LEAST_TELLING} are needed; {more}. The present setting stays."
+            )];
+            told.extend((n > 0).then_some(measured));
+            told
+        }
         Verdict::PresentIsBarred => {
             let first = tuning.candidates.first().and_then(|one| one.bar);
             let why = match first {
@@ -451,7 +531,7 @@ fn verdict(found: Found<'_>) -> Vec<String> {
             };
             vec![format!("Use number {at}: the present setting {why}."), measured]
         }
-        Verdict::NothingFits => Vec::new(),
+        Verdict::NothingFits | Verdict::FewToChoose => Vec::new(),
     };
     if tuning.verdict.recommends()
         && let (Some((_, present)), Some(own)) = (found.candidate(0), best.score_held_out.tokens)

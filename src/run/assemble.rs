@@ -54,6 +54,7 @@ pub(super) fn assemble(
         }
     }
     output.manifest.facts = output.facts.len() as u64;
+    output.manifest.spells = output.spells.len() as u64;
     output.manifest.worst_losses = worst(losses);
     output
 }

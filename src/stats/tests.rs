@@ -63,6 +63,17 @@ fn below_ten_sessions_there_is_a_mean_and_no_interval() {
 }
 
 #[test]
+fn sessions_that_all_say_the_same_are_not_certain() {
+    // 1 - 0.025^(1/10), as tables of Clopper and Pearson have it for 0 of 10.
+    let none = estimate(&[0.0; 10], SEED);
+    assert!(none.low == Some(0.0) && none.high.is_some_and(|high| (high - 0.308_5).abs() < 1e-4), "{none:?}");
+    let all = estimate(&[1.0; 20], SEED);
+    assert!(all.high == Some(1.0) && all.low.is_some_and(|low| (low - 0.831_6).abs() < 1e-4), "{all:?}");
+    assert_eq!(extreme(9, 0.0), None);
+    assert_eq!(extreme(10, 0.5), None);
+}
+
+#[test]
 fn an_interval_agrees_with_the_normal_approximation() {
     // 400 values, half 0 and half 1: the standard error of the mean is 0.025.
     let values: Vec<f64> = (0..400).map(|i| f64::from(i % 2)).collect();

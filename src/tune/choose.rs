@@ -1,8 +1,8 @@
 //! Which combination is best, and how sure that is: the one rule behind every recommendation.
 //!
 //! A combination is judged against the present setting over the sessions in which both have a value of the objective, so that
-//! a setting under which fewer sessions are compacted is not judged on others. What it gains there is added to what the present
-//! setting has.
+//! a setting under which fewer sessions are compacted is not judged on others. Both figures are means over these sessions;
+//! combinations are ranked by how much more they have there.
 
 use super::measure::Measured;
 use crate::aggregate::Metric;
@@ -15,16 +15,24 @@ const TIE: f64 = 1e-9;
 /// Below this p a difference is told apart from chance.
 const LEVEL: f64 = 0.05;
 
+/// Below this many sessions no test tells a difference from chance at [`LEVEL`]: the sign test of five that all say the same has
+/// a p of 0.0625.
+pub const LEAST_TELLING: usize = 6;
+
 /// Least share of the sessions of the present setting in which a combination needs a value to be judged at all.
 const LEAST_SHARE: f64 = 0.5;
 
 /// A combination over the sessions that it shares with the present setting.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Score {
-    /// The objective: that of the present setting, and the mean difference.
+    /// Its mean of the objective.
     pub value: Option<f64>,
-    /// Prompt tokens per request, in the same way.
+    /// That of the present setting on the same sessions.
+    pub present: Option<f64>,
+    /// Prompt tokens per request, mean over the same sessions.
     pub tokens: Option<f64>,
+    /// Those of the present setting.
+    pub present_tokens: Option<f64>,
     /// Sessions in which both have a value.
     pub n: usize,
     /// Hard invariants broken, in all sessions.
@@ -33,31 +41,47 @@ pub struct Score {
     pub failed: u64,
 }
 
+impl Score {
+    /// How much more of the objective it has than the present setting.
+    pub fn gained(&self) -> Option<f64> {
+        Some(self.value? - self.present?)
+    }
+
+    /// How many more tokens it takes.
+    pub fn more_tokens(&self) -> Option<f64> {
+        Some(self.tokens? - self.present_tokens?)
+    }
+}
+
 /// Sessions under a combination, one place each; nothing where it was not run.
 pub type Sessions<'a> = Vec<Option<&'a Measured>>;
 
 /// Scores a combination against the present setting.
 pub fn score(own: &Sessions<'_>, present: &Sessions<'_>, objective: Metric) -> Score {
-    let both = || {
-        own.iter().zip(present).filter_map(|(own, present)| {
+    let values: Vec<(f64, f64)> = own
+        .iter()
+        .zip(present)
+        .filter_map(|(own, present)| Some(((*own)?.metric(objective)?, (*present)?.metric(objective)?)))
+        .collect();
+    let tokens: Vec<(f64, f64)> = own
+        .iter()
+        .zip(present)
+        .filter_map(|(own, present)| {
             let (own, present) = ((*own)?, (*present)?);
-            Some((own, present, own.metric(objective)? - present.metric(objective)?))
+            own.metric(objective).and(present.metric(objective))?;
+            Some((own.tokens?, present.tokens?))
         })
+        .collect();
+    let of = |pairs: &[(f64, f64)], pick: fn(&(f64, f64)) -> f64| {
+        mean(&pairs.iter().map(pick).collect::<Vec<_>>())
     };
-    // Where a search stopped at a share of the sessions, the present setting is looked at there alone.
-    let shared = || own.iter().zip(present).filter_map(|(own, present)| own.and(*present));
-    let base = |value: &dyn Fn(&Measured) -> Option<f64>| {
-        mean(&shared().filter(|one| one.metric(objective).is_some()).filter_map(value).collect::<Vec<_>>())
-    };
-    let gained = mean(&both().map(|(_, _, gained)| gained).collect::<Vec<_>>());
-    let more =
-        mean(&both().filter_map(|(own, present, _)| Some(own.tokens? - present.tokens?)).collect::<Vec<_>>());
-    let sum = |base: Option<f64>, more: Option<f64>| Some(base? + more?);
     let ran = || own.iter().flatten();
     Score {
-        value: sum(base(&|one| one.metric(objective)), gained),
-        tokens: sum(base(&|one| one.tokens), more),
-        n: both().count(),
+        value: of(&values, |pair| pair.0),
+        present: of(&values, |pair| pair.1),
+        tokens: of(&tokens, |pair| pair.0),
+        present_tokens: of(&tokens, |pair| pair.1),
+        n: values.len(),
         violations: ran().map(|one| one.violations).sum(),
         failed: ran().filter(|one| one.failed).count() as u64,
     }
@@ -70,7 +94,7 @@ pub enum Bar {
     Breaks,
     /// It failed on a session.
     Failed,
-    /// It has a value in too few of the sessions in which the present setting has one.
+    /// It has a value in too few of the sessions in which the present setting has one, or in too few to tell anything.
     Few,
     /// It takes more tokens per request than allowed.
     Dear,
@@ -91,27 +115,28 @@ impl Bar {
     }
 }
 
-/// What bars a combination from winning. `present` is the score of the present setting.
-pub fn bar(score: &Score, present: &Score, max_tokens: Option<u64>) -> Option<Bar> {
+/// What bars a combination from winning. `present` is the score of the present setting, `least` the sessions that a combination
+/// needs, half of those of the present setting apart.
+pub fn bar(score: &Score, present: &Score, max_tokens: Option<u64>, least: usize) -> Option<Bar> {
     if score.failed > present.failed {
         return Some(Bar::Failed);
     }
     if score.violations > 0 {
         return Some(Bar::Breaks);
     }
-    if score.n == 0 || (score.n as f64) < present.n as f64 * LEAST_SHARE {
+    if score.n < least.max(1) || (score.n as f64) < present.n as f64 * LEAST_SHARE {
         return Some(Bar::Few);
     }
     let dear = max_tokens.is_some_and(|most| score.tokens.is_none_or(|tokens| tokens > most as f64 + TIE));
     dear.then_some(Bar::Dear)
 }
 
-/// Larger values first, of equal ones fewer tokens, then the smaller number.
+/// Larger gains first, of equal ones fewer tokens, then the smaller number.
 pub fn better(left: (usize, &Score), right: (usize, &Score)) -> Ordering {
     let steps = |value: Option<f64>| value.map_or(i64::MIN, |value| (value / TIE).round() as i64);
-    let tokens = |score: &Score| score.tokens.map_or(i64::MAX, |value| (value / TIE).round() as i64);
-    steps(right.1.value)
-        .cmp(&steps(left.1.value))
+    let tokens = |score: &Score| score.more_tokens().map_or(i64::MAX, |value| (value / TIE).round() as i64);
+    steps(right.1.gained())
+        .cmp(&steps(left.1.gained()))
         .then(tokens(left.1).cmp(&tokens(right.1)))
         .then(left.0.cmp(&right.0))
 }
@@ -129,8 +154,8 @@ pub fn ranked(scores: &[Score], bars: &[Option<Bar>]) -> Vec<usize> {
     places.into_iter().map(|(at, _)| at).collect()
 }
 
-/// Places of those for which no other has as much of the objective for as few tokens, and more of one: by tokens, the
-/// cheapest first. Of equal ones the first stands for all. What costs too many tokens to win can still be among them.
+/// Places of those for which no other has as much of the objective for as few tokens, and more of one, each by its difference
+/// from the present setting: by tokens, the cheapest first. Of equal ones the first stands for all. What costs too many tokens to win can still be among them.
 pub fn frontier(scores: &[Score], bars: &[Option<Bar>]) -> Vec<usize> {
     let takes_part = |bar: Option<Bar>| bar.is_none_or(|bar| bar == Bar::Dear);
     let mut points: Vec<(usize, f64, f64)> = scores
@@ -138,7 +163,7 @@ pub fn frontier(scores: &[Score], bars: &[Option<Bar>]) -> Vec<usize> {
         .zip(bars)
         .enumerate()
         .filter(|(_, (_, bar))| takes_part(**bar))
-        .filter_map(|(at, (score, _))| Some((at, score.tokens?, score.value?)))
+        .filter_map(|(at, (score, _))| Some((at, score.more_tokens()?, score.gained()?)))
         .collect();
     points.sort_by(|left, right| {
         left.1.total_cmp(&right.1).then(right.2.total_cmp(&left.2)).then(left.0.cmp(&right.0))
@@ -179,6 +204,10 @@ pub enum Verdict {
     Breaks,
     /// There is no held-out session in which both have a value.
     Untested,
+    /// There are such sessions, too few for any test to tell a difference from chance.
+    Few,
+    /// The present setting has a value in too few dev sessions to choose by.
+    FewToChoose,
     /// The present setting may not win itself: it breaks hard invariants, or takes more tokens than allowed.
     PresentIsBarred,
     /// Nothing may win.
@@ -195,6 +224,8 @@ impl Verdict {
             Self::Worse => "worse",
             Self::Breaks => "breaks-rules",
             Self::Untested => "untested",
+            Self::Few => "too-few-held-out-sessions",
+            Self::FewToChoose => "too-few-dev-sessions",
             Self::PresentIsBarred => "present-cannot-win",
             Self::NothingFits => "nothing-fits",
         }
@@ -216,6 +247,7 @@ pub fn verdict(chosen: Option<usize>, barred: bool, breaks: bool, held_out: &Pai
         Some(_) if barred => Verdict::PresentIsBarred,
         Some(_) => match (held_out.difference.mean, held_out.p) {
             (None, _) => Verdict::Untested,
+            _ if held_out.difference.n < LEAST_TELLING as u64 => Verdict::Few,
             (Some(mean), Some(p)) if p < LEVEL && mean > 0.0 => Verdict::Better,
             (Some(mean), Some(p)) if p < LEVEL && mean < 0.0 => Verdict::Worse,
             _ => Verdict::NoDifference,
@@ -229,7 +261,15 @@ mod tests {
     use crate::stats::SplitMix64;
 
     fn point(value: f64, tokens: f64) -> Score {
-        Score { value: Some(value), tokens: Some(tokens), n: 10, ..Score::default() }
+        let present = (Some(0.0), Some(0.0));
+        Score {
+            value: Some(value),
+            tokens: Some(tokens),
+            present: present.0,
+            present_tokens: present.1,
+            n: 10,
+            ..Score::default()
+        }
     }
 
     fn measured(value: Option<f64>, tokens: f64) -> Measured {
@@ -293,19 +333,35 @@ mod tests {
         let (present, other) = (some(present.leak()), some(Box::leak(Box::new(other))));
         let scored = score(&other, &present, Metric::Needed);
         assert_eq!(scored.n, 2);
-        assert!(
-            (scored.value.unwrap() - 0.5).abs() < 1e-12,
-            "0.4 of the present one and 0.1 more: {scored:?}"
-        );
+        // The means over the two sessions, of both.
+        assert!((scored.value.unwrap() - 0.6).abs() < 1e-12, "{scored:?}");
+        assert!((scored.present.unwrap() - 0.5).abs() < 1e-12, "{scored:?}");
+        assert!((scored.gained().unwrap() - 0.1).abs() < 1e-12, "{scored:?}");
         assert!((scored.tokens.unwrap() - 1_200.0).abs() < 1e-9, "{scored:?}");
         let own = score(&present, &present, Metric::Needed);
         assert_eq!((own.n, own.tokens), (3, Some(1_000.0)));
-        assert_eq!(bar(&scored, &own, None), None);
-        assert_eq!(bar(&scored, &own, Some(1_199)), Some(Bar::Dear));
-        assert_eq!(bar(&Score { n: 1, ..scored.clone() }, &own, None), Some(Bar::Few));
-        assert_eq!(bar(&Score { violations: 1, ..scored.clone() }, &own, None), Some(Bar::Breaks));
-        assert_eq!(bar(&Score { failed: 1, ..scored }, &own, None), Some(Bar::Failed));
-        assert_eq!(bar(&Score::default(), &Score::default(), None), Some(Bar::Few), "nothing was measured");
+        let barred = |score: &Score, most: Option<u64>| bar(score, &own, most, 1);
+        assert_eq!(barred(&scored, None), None);
+        assert_eq!(barred(&scored, Some(1_199)), Some(Bar::Dear));
+        assert_eq!(barred(&Score { n: 1, ..scored.clone() }, None), Some(Bar::Few));
+        assert_eq!(bar(&scored, &own, None, LEAST_TELLING), Some(Bar::Few), "two sessions tell nothing");
+        assert_eq!(barred(&Score { violations: 1, ..scored.clone() }, None), Some(Bar::Breaks));
+        assert_eq!(barred(&Score { failed: 1, ..scored }, None), Some(Bar::Failed));
+        assert_eq!(
+            bar(&Score::default(), &Score::default(), None, 0),
+            Some(Bar::Few),
+            "nothing was measured"
+        );
+    }
+
+    #[test]
+    fn a_share_stays_one_whatever_sessions_are_shared() {
+        // The present setting is best where the other one has no value, and the other one gains where it has.
+        let present = [measured(Some(1.0), 900.0), measured(Some(0.9), 900.0)];
+        let other = [measured(None, 900.0), measured(Some(1.0), 900.0)];
+        let scored =
+            score(&other.iter().map(Some).collect(), &present.iter().map(Some).collect(), Metric::Needed);
+        assert_eq!((scored.value, scored.present, scored.n), (Some(1.0), Some(0.9), 1));
     }
 
     #[test]
@@ -318,7 +374,10 @@ mod tests {
             (None, false, &[][..], fine, Verdict::NothingFits),
             (Some(0), false, &[], fine, Verdict::PresentIsBest),
             (Some(3), false, &[], fine, Verdict::Untested),
-            (Some(3), false, &[0.5], fine, Verdict::NoDifference),
+            (Some(3), false, &[0.5], fine, Verdict::Few),
+            // All five say the same, and no test can.
+            (Some(3), false, &[0.5; 5], fine, Verdict::Few),
+            (Some(3), false, &[0.5; 6], fine, Verdict::Better),
             (Some(3), false, &[0.0; 12], fine, Verdict::NoDifference),
             (Some(3), false, &clear, fine, Verdict::Better),
             (Some(3), false, &worse, fine, Verdict::Worse),

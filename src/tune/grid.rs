@@ -1,5 +1,6 @@
 //! What is tried: keys of a profile with their values, from a file and from the command line.
 
+use super::keys::meant;
 use crate::profile::{MIN_WINDOW, line_of, nearest};
 use crate::strategy::Strategy;
 use toml::{Table, Value};
@@ -26,6 +27,8 @@ pub struct Axis {
     pub key: String,
     /// Its values, in the order given, no two alike.
     pub values: Vec<Value>,
+    /// Where it was given, as errors name it: file, line and key, or `--set` and key.
+    pub place: String,
 }
 
 /// Everything that is tried: every combination of the values of its axes.
@@ -60,7 +63,10 @@ impl Grid {
     /// Reads a grid file; `origin` names it in errors.
     pub fn parse(origin: &str, text: &str) -> Result<Self, GridError> {
         let table: Table = text.parse().map_err(|error: toml::de::Error| {
-            GridError::new(format!("{origin}: {}", error.to_string().trim_end()), EXAMPLE)
+            let before = error.span().and_then(|span| text.get(..span.start));
+            let line =
+                before.map(|before| format!(":{}", before.matches('\n').count() + 1)).unwrap_or_default();
+            GridError::new(format!("{origin}{line}: {}", error.to_string().trim_end()), EXAMPLE)
         })?;
         let mut leaves = Vec::new();
         collect(&table, "", &mut leaves);
@@ -105,6 +111,33 @@ impl Grid {
         Ok(())
     }
 
+    /// Refuses keys of which one decides what the other does: a row would be called by a value that it does not run with.
+    pub fn consistent(&self) -> Result<(), GridError> {
+        let clash = |one: &Axis, other: &Axis| {
+            let inside = other.key.strip_prefix(&one.key).is_some_and(|rest| rest.starts_with('.'));
+            let budget = one.key == SUMMARY_TOKENS
+                && (other.key == "summary" || other.key.starts_with("summary.budget_"));
+            inside || budget
+        };
+        for one in &self.axes {
+            if let Some(other) = self.axes.iter().find(|other| clash(one, other)) {
+                return Err(GridError::new(
+                    format!(
+                        "{} and {} set the same thing, and the one would hide the other",
+                        one.place, other.place
+                    ),
+                    "leave one of the two out",
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Where a key was given.
+    pub fn place(&self, key: &str) -> Option<&str> {
+        self.axes.iter().find(|axis| axis.key == key).map(|axis| axis.place.as_str())
+    }
+
     /// The values of a key.
     pub fn values(&self, key: &str) -> Option<&[Value]> {
         self.axes.iter().find(|axis| axis.key == key).map(|axis| axis.values.as_slice())
@@ -143,16 +176,12 @@ impl Axis {
             let cause = format!("{place}: {key} says nothing of what a profile does");
             return Err(GridError::new(cause, "name a key that decides something"));
         }
-        if !key.contains('.')
-            && !RESERVED.contains(&key.as_str())
-            && let Some(near) = nearest(&key, RESERVED.into_iter())
-            && strsim::damerau_levenshtein(near, &key) <= 2
-        {
-            let cause = format!("{place}: unknown key; did you mean `{near}`?");
-            return Err(GridError::new(
-                cause,
-                "keys are those of a profile file, and profile, strategy, window and summary_tokens",
-            ));
+        if let Some(near) = meant(&key) {
+            let cause = match near {
+                Some(near) => format!("{place}: unknown key; did you mean `{near}`?"),
+                None => format!("{place}: unknown key"),
+            };
+            return Err(GridError::new(cause, super::keys::HINT));
         }
         if values.is_empty() {
             return Err(GridError::new(
@@ -170,7 +199,7 @@ impl Axis {
                 return Err(GridError::new(format!("{place}: {reason}"), hint_of(&key)));
             }
         }
-        Ok(Self { key, values })
+        Ok(Self { key, values, place: place.to_owned() })
     }
 }
 
@@ -327,7 +356,17 @@ mod tests {
 
     #[test]
     fn what_is_no_grid_is_refused_with_its_line() {
-        check_refused("keep.tokens = [\n", &["grid.toml"]);
+        check_refused("keep.tokens = [\n", &["grid.toml:"]);
+        check_refused("\ntuned = [\"a\"]\n", &["grid.toml:2: tuned: unknown key"]);
+        check_refused(
+            "[grid]\ntrigger.limit.shar = [0.7]\n",
+            &["grid.toml:2", "did you mean `trigger.limit.share`"],
+        );
+        check_refused(
+            "\n[trigger]\nthreshold = [0.7]\n",
+            &["grid.toml:3", "did you mean `trigger.limit.share`"],
+        );
+        check_refused("keep.recent = [100]\n", &["grid.toml:1", "did you mean `keep.tokens`"]);
         check_refused("[trigger]\nlimit.share = 0.8\n", &["grid.toml:2", "trigger.limit.share", "no list"]);
         check_refused("\nkeep.tokens = []\n", &["grid.toml:2", "empty"]);
         check_refused("keep.tokens = [\"4k\", 4000]\n", &["4000", "twice"]);
@@ -349,10 +388,38 @@ mod tests {
             (&["keep.tokens=1", "keep.tokens=2"], "given twice"),
             (&["=1"], "the key is empty"),
             (&["keep..tokens=1"], "the key is empty"),
+            (&["trigger.threshold=0.65,0.75"], "did you mean `trigger.limit.share`"),
+            (&["maxSummaryTokens=1k"], "did you mean `summary_tokens`"),
+            (&["tuned=1"], "--set tuned: unknown key"),
         ] {
             let settings: Vec<String> = settings.iter().map(|it| (*it).to_owned()).collect();
             let error = Grid::default().set(&settings).unwrap_err();
             assert!(error.cause.contains(says), "{settings:?}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn keys_that_hide_each_other_are_refused() {
+        for (file, set, says) in [
+            (
+                "summary_tokens = [300]\nsummary.budget_tokens = [300, 2000]\n",
+                "",
+                "grid.toml:2: summary.budget_tokens",
+            ),
+            (
+                "\nsummary.budget_fraction = [0.1]\n",
+                "summary_tokens=300",
+                "--set summary_tokens and grid.toml:2",
+            ),
+            ("keep = [{ tokens = 100 }]\nkeep.tokens = [200]\n", "", "grid.toml"),
+            ("trigger.limit = [{ share = 0.7 }]\n", "trigger.limit.share=0.8", "trigger.limit and --set"),
+        ] {
+            let refused = Grid::parse("grid.toml", file).and_then(|mut grid| {
+                grid.set(&(!set.is_empty()).then(|| set.to_owned()).into_iter().collect::<Vec<_>>())?;
+                grid.consistent()
+            });
+            let error = refused.unwrap_err();
+            assert!(error.cause.contains(says), "{file} {set}: {error:?}");
         }
     }
 
@@ -367,8 +434,11 @@ mod tests {
             "{error:?}"
         );
         assert!(error.hint.contains("--max-combinations") && error.hint.contains("halving"));
-        let axis =
-            |key: usize| Axis { key: format!("a{key}.b"), values: (0..1_000).map(Value::Integer).collect() };
+        let axis = |key: usize| Axis {
+            key: format!("a{key}.b"),
+            values: (0..1_000).map(Value::Integer).collect(),
+            place: String::new(),
+        };
         let huge = Grid { axes: (0..20).map(axis).collect() };
         assert_eq!(huge.combinations(), None);
         assert!(huge.limited(usize::MAX).is_err());

@@ -113,6 +113,8 @@ fn fields(
     tell("objective", json!(score.value));
     tell("objective_tokens", json!(score.tokens));
     tell("objective_n", json!(score.n));
+    tell("objective_present", json!(score.present));
+    tell("objective_tokens_present", json!(score.present_tokens));
     tell("difference", json!(paired.difference.mean));
     tell("difference_low", json!(paired.difference.low));
     tell("difference_high", json!(paired.difference.high));

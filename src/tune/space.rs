@@ -69,6 +69,7 @@ impl Space {
     /// Makes every combination. `bases` are those that the grid names, or the default one; `cycles` says how many
     /// compactions the window is searched for where the grid names none.
     pub fn new(grid: &Grid, bases: Vec<Base>, cycles: usize) -> Result<Self, GridError> {
+        grid.consistent()?;
         let strategies = match grid.values(STRATEGY) {
             Some(values) => values.iter().filter_map(|value| value.as_str()?.parse().ok()).collect(),
             None => vec![Strategy::Structured],
@@ -157,8 +158,22 @@ impl Space {
             let profile = made(on, &own).map_err(|reason| {
                 let named: Vec<String> =
                     self.keys.iter().zip(&values).map(|(key, value)| format!("{key}={value}")).collect();
+                // What a value alone is refused for is a matter of its line; else all of them are named.
+                let alone = picked.iter().find(|(axis, at)| {
+                    let value = axis.values.get(*at).filter(|_| !RESERVED.contains(&axis.key.as_str()));
+                    value.is_some_and(|value| made(on, &nested(&axis.key, value.clone())).is_err())
+                });
+                let places: Vec<&str> = match alone {
+                    Some((axis, _)) => vec![axis.place.as_str()],
+                    None => picked.iter().map(|(axis, _)| axis.place.as_str()).collect(),
+                };
                 GridError::new(
-                    format!("the combination {} on profile {}: {reason}", named.join(" "), on.name),
+                    format!(
+                        "{}: the combination {} on profile {}: {reason}",
+                        places.join(", "),
+                        named.join(" "),
+                        on.name
+                    ),
                     "each combination has to be a profile that a file could hold: leave out the value that does not fit; \
                      `compactor profiles show NAME` shows the keys",
                 )
@@ -192,7 +207,20 @@ impl Space {
     pub fn file_of(&self, combination: &Combination) -> String {
         let Some(base) = self.bases.get(combination.base) else { return String::new() };
         let name = self.file_name(combination);
-        let table = if base.embedded {
+        let changed: Vec<String> = self
+            .keys
+            .iter()
+            .zip(&combination.values)
+            .filter(|(key, value)| !value.is_empty() && ![PROFILE, STRATEGY, WINDOW].contains(&key.as_str()))
+            .map(|(key, value)| format!("{key} = {value}"))
+            .collect();
+        // What the base says of itself is true of the base alone.
+        let description = if combination.own.is_empty() {
+            format!("the policy of {}", base.name)
+        } else {
+            format!("{} with {}", base.name, changed.join(", "))
+        };
+        let mut table = if base.embedded {
             let mut table = combination.own.clone();
             table.insert("extends".to_owned(), Value::from(base.name.as_str()));
             table.insert("name".to_owned(), Value::from(name));
@@ -203,6 +231,9 @@ impl Space {
             table.insert("name".to_owned(), Value::from(name));
             table
         };
+        if !(base.embedded && combination.own.is_empty()) {
+            table.insert("description".to_owned(), Value::from(description));
+        }
         toml::to_string(&table).unwrap_or_default()
     }
 
@@ -357,11 +388,20 @@ mod tests {
     fn senseless_combinations_are_named() {
         check_refused(
             &["keep.tokens=4k,120k", "trigger.limit.share=0.8"],
-            &["keep.tokens=120000 trigger.limit.share=0.8", "reaches the trigger"],
+            &[
+                "--set keep.tokens: the combination keep.tokens=120000 trigger.limit.share=0.8",
+                "reaches the trigger",
+            ],
         );
-        check_refused(&["keep.tokenz=4k"], &["keep.tokenz", "did you mean `tokens`"]);
-        check_refused(&["trigger.threshold=0.7"], &["trigger.threshold", "unknown field", "limit"]);
-        check_refused(&["trigger.limit.share=high"], &["trigger.limit.share=high", "invalid type"]);
+        check_refused(&["keep.tokenz=4k"], &["keep.tokenz", "did you mean `keep.tokens`"]);
+        check_refused(
+            &["trigger.threshold=0.7"],
+            &["trigger.threshold", "did you mean `trigger.limit.share`"],
+        );
+        check_refused(
+            &["keep.tokens=4k", "trigger.limit.share=high"],
+            &["--set trigger.limit.share: the combination", "trigger.limit.share=high", "invalid type"],
+        );
         check_refused(&["keep.tokens=4k", "keep.share=0.1"], &["exactly one of"]);
         check_refused(&["summary_tokens=10"], &["too few for a summary"]);
     }
@@ -375,7 +415,12 @@ mod tests {
                 let text = space.file_of(combination);
                 let name = space.file_name(combination);
                 let made = Profile::parse("recommended.toml", &text).unwrap();
-                let wanted = Profile { name, ..space.profiles[combination.plan.profile].clone() };
+                let wanted = space.profiles[combination.plan.profile].clone();
+                if !combination.own.is_empty() {
+                    assert!(made.description.starts_with("standard with keep.share = 0."), "{text}");
+                    assert_ne!(made.description, wanted.description, "it is another policy");
+                }
+                let wanted = Profile { name, description: made.description.clone(), ..wanted };
                 assert_eq!(made, wanted, "{text}");
             }
             // The same of a file that cannot be extended.

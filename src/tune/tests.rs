@@ -59,8 +59,13 @@ fn what_else_is_read_moves_no_session() {
     let sides = |names: &[&str]| tuned(&logs(names), &space, &settings()).sides;
     let (pi, claude, both) = (sides(&["pi"]), sides(&["claude-code"]), sides(&["pi", "claude-code"]));
     for ((pi, claude), both) in pi.iter().zip(claude).zip(both) {
-        let sum =
-            SideCount { sessions: pi.sessions + claude.sessions, measured: pi.measured + claude.measured };
+        let sum = SideCount {
+            sessions: pi.sessions + claude.sessions,
+            measured: pi.measured + claude.measured,
+            failed: pi.failed + claude.failed,
+            idle: pi.idle + claude.idle,
+            bare: pi.bare + claude.bare,
+        };
         assert_eq!(both, sum);
     }
     assert_eq!(both[0].sessions + both[1].sessions, 7);

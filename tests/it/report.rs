@@ -275,3 +275,101 @@ fn an_audit_is_a_run_too() {
     check_page(&ran.stdout);
     assert!(ran.stdout.contains("compactor audit LOGS"));
 }
+
+#[test]
+fn a_run_that_measured_nothing_has_no_dead_links_and_is_no_audit() {
+    let sandbox = Sandbox::new();
+    let ran =
+        sandbox.run(&["replay", &fixture("pi"), "absent.jsonl", "--window", "2m", "--out", "results", "-q"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let ran = sandbox.run(&["report", "results", "--html", "-"]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    let page = ran.stdout;
+    assert!(page.contains("Logs of agents replayed") && page.contains("files not read"), "{page}");
+    let ids: BTreeSet<&str> =
+        page.split(" id=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    let links: Vec<&str> = page.split("href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(links.len() > 3 && links.iter().all(|link| ids.contains(link)), "{links:?} {ids:?}");
+}
+
+#[test]
+fn files_of_another_run_are_refused() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "results", "pi", &[]);
+    replayed(&sandbox, "other", "pi", &["-s", "structured"]);
+    for (name, words) in [
+        ("sessions.csv", &["sessions.csv", "run.json tells of"][..]),
+        ("spells.csv", &["spells.csv has 0 rows", "run.json tells of"]),
+    ] {
+        let whole = text(&sandbox, &format!("results/{name}"));
+        let head = format!("{}\n", whole.lines().next().expect("a header"));
+        sandbox.file(&format!("results/{name}"), head);
+        check_refused(&sandbox.run(&["report", "results"]), words);
+        // Of another run, with other rows.
+        let strange = text(&sandbox, &format!("other/{name}"));
+        sandbox.file(&format!("results/{name}"), strange);
+        let ran = sandbox.run(&["report", "results"]);
+        check_refused(&ran, &[name]);
+        sandbox.file(&format!("results/{name}"), whole);
+    }
+    assert_eq!(sandbox.run(&["report", "results"]).code, 0);
+}
+
+#[test]
+fn every_kind_of_run_has_files_that_belong_together() {
+    let sandbox = Sandbox::new();
+    let kinds: [&[&str]; 4] = [
+        &["--profile", "opal,lis,sven", "-s", "structured,none"],
+        &["--window", "8k,auto"],
+        &["--mode", "repeat"],
+        &["--schedule", "free", "--profile", "pi"],
+    ];
+    for (at, kind) in kinds.iter().enumerate() {
+        let name = format!("run{at}");
+        let ran = sandbox.run(&[&["replay", &fixture("pi"), "--out", &name, "-q"], *kind].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let ran = sandbox.run(&["report", &name]);
+        assert_eq!(ran.code, 0, "{kind:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_control_that_never_compacts_breaks_no_rule() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "with", "pi", &["--profile", "opal", "-s", "structured,none"]);
+    replayed(&sandbox, "without", "pi", &["--profile", "opal", "-s", "structured"]);
+    let counted = |name: &str| {
+        let ran = sandbox.run(&["report", name, "--html", "-"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let tile =
+            ran.stdout.split("<dt>compactions scored</dt><dd>").nth(1).and_then(|it| it.split('<').next());
+        let rules =
+            ran.stdout.split("id=\"rules-h\"").nth(1).and_then(|it| it.split(" The serialised").next());
+        (tile.expect("a tile").to_owned(), rules.expect("a section").to_owned())
+    };
+    assert_eq!(counted("with"), counted("without"));
+}
+
+#[test]
+fn the_command_of_a_profile_from_a_file_names_a_file() {
+    let sandbox = Sandbox::new();
+    sandbox.file("policies/p.toml", "extends = \"standard\"\nname = \"late\"\n[keep]\ntokens = 8000\n");
+    replayed(&sandbox, "results", "pi", &["--profile", "policies/p.toml"]);
+    let ran = sandbox.run(&["report", "results", "--html", "-"]);
+    assert!(ran.stdout.contains("the file of profile late in place of late.toml"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("--profile</span> late.toml "), "the command");
+}
+
+#[test]
+fn the_verdict_of_a_report_is_its_exit_code() {
+    let sandbox = Sandbox::new();
+    replayed(&sandbox, "results", "", &["-s", "structured"]);
+    sandbox.file("low.toml", "[[rule]]\nmetric = \"lexical_survival\"\nmin = 0.1\n");
+    sandbox.file("high.toml", "[[rule]]\nmetric = \"lexical_survival\"\nmin = 0.99\n");
+    for (policy, code) in [("low.toml", 0), ("high.toml", 1)] {
+        let gate = sandbox.run(&["gate", "results", "--policy", policy]);
+        let report = sandbox.run(&["report", "results", "--policy", policy, "--html", "r.html"]);
+        assert_eq!((gate.code, report.code), (code, code), "{policy}: {}", report.stderr);
+        assert!(sandbox.path("r.html").exists(), "it is written all the same");
+    }
+}

@@ -24,6 +24,7 @@ fn read(sandbox: &Sandbox, name: &str) -> String {
 fn check_refused(extra: &[&str], says: &[&str]) {
     let sandbox = Sandbox::new();
     sandbox.file("empty.toml", "keep.tokens = []\n");
+    sandbox.file("other.toml", "keep.tokens = [4000]\nprofile = [\"pie\"]\n");
     sandbox.file("torn.toml", "keep.tokens = [\n");
     sandbox.file("taken/notes.txt", "mine");
     sandbox.file("posing/tuning.csv", "a,b\n1,2\n");
@@ -38,13 +39,20 @@ fn check_refused(extra: &[&str], says: &[&str]) {
 
 #[test]
 fn what_cannot_be_tuned_is_refused_before_any_work() {
-    check_refused(&["--set", "keep.tokenz=1k"], &["keep.tokenz", "did you mean `tokens`"]);
-    check_refused(&["--set", "trigger.threshold=0.7"], &["trigger.threshold", "unknown field"]);
+    check_refused(&["--set", "keep.tokenz=1k"], &["--set keep.tokenz", "did you mean `keep.tokens`"]);
+    check_refused(
+        &["--set", "trigger.threshold=0.7"],
+        &["trigger.threshold", "did you mean `trigger.limit.share`"],
+    );
     check_refused(&["--set", "keep.tokens=120k"], &["keep.tokens=120000", "reaches the trigger"]);
     check_refused(&["--set", "keep.tokens=4k,4000"], &["4000", "twice"]);
     check_refused(&["--set", "strategy=structred"], &["did you mean `structured`"]);
     check_refused(&["--set", "profile=pie"], &["unknown profile `pie`", "did you mean `pi`"]);
     check_refused(&["--set", "window=20"], &["at least 400"]);
+    check_refused(
+        &["--grid", "other.toml"],
+        &["other.toml:2: profile: unknown profile `pie`", "did you mean `pi`"],
+    );
     check_refused(&["--grid", "empty.toml"], &["empty.toml:1", "the list is empty"]);
     check_refused(&["--grid", "torn.toml"], &["torn.toml"]);
     check_refused(&["--grid", "absent.toml"], &["absent.toml"]);
@@ -147,15 +155,18 @@ fn the_same_bytes_on_any_number_of_threads_and_in_every_form() {
 }
 
 /// The figures of a replay of `recommended.toml` are those of the row that recommends it.
-fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
+fn check_reproduced(logs: &[&str], sets: &[&str], windows: &[&str], objective: &str) {
     let sandbox = Sandbox::new();
+    let logs: Vec<String> = logs.iter().map(|name| fixture(name)).collect();
+    let logs: Vec<&str> = logs.iter().map(String::as_str).collect();
+    let tuned = |extra: &[&str]| sandbox.run(&[&["tune", "-q"][..], &logs, extra].concat());
     // No session held out: the dev rows are then of all sessions, as a replay has them. The limit makes another one win.
     let fixed = ["--held-out", "0", "--out", "out", "--objective", objective, "--max-tokens"];
-    let free = tuned(&sandbox, &[sets, &fixed[..4], &fixed[4..6], &["--format", "csv"]].concat());
+    let free = tuned(&[sets, &fixed[..4], &fixed[4..6], &["--format", "csv"]].concat());
     assert_eq!(free.code, 0, "{free:?}");
     let dear: f64 = rows(&free.stdout)[0]["objective_tokens"].parse().expect("a number");
     let limit = (dear.floor() as u64 - 1).to_string();
-    let ran = tuned(&sandbox, &[sets, &fixed, &[limit.as_str(), "--format", "csv"]].concat());
+    let ran = tuned(&[sets, &fixed, &[limit.as_str(), "--format", "csv"]].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let all = rows(&ran.stdout);
     let best = all.iter().find(|row| row["recommended"] == "true").expect("a recommendation");
@@ -166,21 +177,9 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
     let strategy = best.get("strategy").map_or("structured", String::as_str);
     let profile = sandbox.path("out/recommended.toml").to_string_lossy().into_owned();
     let both = format!("standard,{profile}");
-    let all = fixture("");
-    let replay = [
-        "replay",
-        &all,
-        "-q",
-        "--format",
-        "csv",
-        "--profile",
-        &both,
-        "--strategy",
-        strategy,
-        "--out",
-        "replayed",
-    ];
-    let ran = sandbox.run(&[&replay[..], windows].concat());
+    let replay =
+        ["replay", "-q", "--format", "csv", "--profile", &both, "--strategy", strategy, "--out", "replayed"];
+    let ran = sandbox.run(&[&replay[..], &logs, windows].concat());
     assert_eq!(ran.code, 0, "{ran:?}");
     let replayed = rows(&ran.stdout);
     let row = replayed.iter().find(|row| row["profile"] == "standard-tuned").expect("the tuned profile");
@@ -223,13 +222,15 @@ fn check_reproduced(sets: &[&str], windows: &[&str], objective: &str) {
 #[test]
 fn the_recommended_profile_makes_the_figures_that_recommend_it() {
     check_reproduced(
+        &[""],
         &["--set", "keep.tokens=2k,4k", "--set", "trigger.limit.share=0.7", "--set", "summary_tokens=800,2k"],
         &["--cycles", "5", "--same-window"],
         "needed_survival",
     );
     check_reproduced(
-        &["--set", "keep.share=0.05,0.1", "--set", "window=30k", "--set", "strategy=structured,narrative"],
-        &["--window", "30k"],
+        &["anthropic-messages", "openai-chat"],
+        &["--set", "keep.share=0.05,0.1", "--set", "window=4k", "--set", "strategy=structured,narrative"],
+        &["--window", "4k"],
         "summary_survival",
     );
 }
@@ -353,10 +354,10 @@ fn each_row_says_on_how_many_sessions_it_rests() {
         .map(|line| line.trim_start_matches('*').split_whitespace().collect())
         .collect();
     assert_eq!(rows.len(), 8, "{}", ran.stdout);
-    // Rank, number, two keys, objective, n.
+    // Rank, number, two keys, objective, that of the present setting there, n.
     let of = |dropped: bool| -> Vec<u64> {
         let rows = rows.iter().filter(|row| row.contains(&"dropped") == dropped);
-        rows.map(|row| row[5].parse().expect("a number")).collect()
+        rows.map(|row| row[6].parse().expect("a number")).collect()
     };
     let (all, few) = (of(false), of(true));
     assert!(few.iter().max() < all.iter().min() && !few.is_empty(), "{}", ran.stdout);
@@ -374,4 +375,37 @@ fn profiles_and_files_are_bases() {
     let profiles: Vec<String> =
         rows(&ran.stdout).iter().step_by(2).map(|row| row["profile"].clone()).collect();
     assert_eq!(profiles, ["mine.toml", "mine.toml", "pi"]);
+}
+
+#[test]
+fn no_share_is_above_all_and_few_sessions_have_no_rank() {
+    let sandbox = Sandbox::new();
+    let pi = fixture("pi");
+    let ran = sandbox.run(&["tune", &pi, "-q", "--set", "window=8k,16k", "--format", "csv"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let all = rows(&ran.stdout);
+    for row in &all {
+        for column in ["objective", "objective_present"] {
+            let share = row[column].parse::<f64>().unwrap_or(0.0);
+            assert!((0.0..=1.0).contains(&share), "{column}: {row:?}");
+        }
+    }
+    assert!(all.iter().all(|row| row["rank"].is_empty() && row["barred"] == "too-few-sessions"), "{all:?}");
+    let ran = sandbox.run(&["tune", &pi, "-q", "--set", "window=8k,16k"]);
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(words.contains("Cannot tell which setting is best") && words.contains("6 are needed"), "{words}");
+    assert!(words.contains("2 settings without a rank"), "{words}");
+}
+
+#[test]
+fn too_few_held_out_sessions_cannot_tell() {
+    let sandbox = Sandbox::new();
+    let all = fixture("");
+    let ran = sandbox.run(&["tune", &all, "-q", "--set", "summary_tokens=100,4k"]);
+    assert_eq!(ran.code, 0, "{ran:?}");
+    let words = ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(!words.contains("no measurable difference") && !words.contains(", p "), "{words}");
+    assert!(words.contains("Cannot tell whether number 2") && words.contains("6 are needed"), "{words}");
+    assert!(words.contains("--held-out 0.5"), "{words}");
+    assert!(words.contains("sessions without a value under the present setting: "), "{words}");
 }

@@ -15,7 +15,8 @@ Examples:
 
 Reads what `replay --out DIR` and `audit --out DIR` wrote. The HTML file stands alone: it loads nothing and can be sent. Several runs \
 stand side by side under the names of their directories; they must agree in scorer and tokenizer. Without an output Markdown goes to \
-stdout. A report is replaced, any other file is not.";
+stdout. A report is replaced, any other file is not. With --policy or --baseline the report is written first, then the exit code is that \
+of the verdict: 1 where a check fails, 2 where too little was measured to say.";
 
 /// Arguments of `report`.
 #[derive(Debug, Args)]
@@ -37,7 +38,7 @@ pub struct ReportArgs {
     #[arg(long, value_name = "FILE")]
     pub csv: Option<PathBuf>,
 
-    /// Show first what a policy says of the run, as `compactor gate` does
+    /// Show first what a policy says of the run, as `compactor gate` does; the exit code is that of its verdict
     #[arg(long, value_name = "FILE")]
     pub policy: Option<PathBuf>,
 

@@ -1,7 +1,8 @@
 //! Arguments of `tune`.
 
-use super::{CYCLES, ListArgs, Output, Schedule, WorkArgs, tokens, unknown};
+use super::{CYCLES, ListArgs, Schedule, WorkArgs, tokens, unknown};
 use crate::aggregate::Metric;
+use crate::report::Format;
 use crate::tune::search::Search;
 use clap::{ArgGroup, Args, ValueEnum};
 use std::path::PathBuf;
@@ -84,8 +85,8 @@ pub struct TuneArgs {
     pub out: Option<PathBuf>,
 
     /// What to print
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub format: Output,
+    #[arg(short, long, value_enum, default_value_t = TuneOutput::Table)]
+    pub format: TuneOutput,
 }
 
 impl TuneArgs {
@@ -113,6 +114,27 @@ impl From<Method> for Search {
         match method {
             Method::Grid => Self::Grid,
             Method::Halving => Self::Halving,
+        }
+    }
+}
+
+/// Names of [`Format`] for a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum TuneOutput {
+    /// For people: the frontier, the best of the rest, and what to do
+    Table,
+    /// Two rows per combination, dev and held-out, as tuning.csv
+    Csv,
+    /// One document: manifest, search, verdict and all combinations, as tuning.json
+    Json,
+}
+
+impl From<TuneOutput> for Format {
+    fn from(output: TuneOutput) -> Self {
+        match output {
+            TuneOutput::Table => Self::Table,
+            TuneOutput::Csv => Self::Csv,
+            TuneOutput::Json => Self::Json,
         }
     }
 }

@@ -43,6 +43,11 @@ fn section(
     }
 }
 
+/// The name of a table, with what tells its panel from the others.
+fn of(panel: &Panel, name: &str) -> String {
+    if panel.title.is_empty() { name.to_owned() } else { format!("{name} ({})", panel.title) }
+}
+
 /// A chart for each kind of facts.
 fn by_kind(chart: impl Fn(&str, Metric, &str) -> Markup) -> Markup {
     html! {
@@ -118,7 +123,8 @@ fn curve_chart(view: &View<'_>, panel: &Panel, at: usize, kind: &str, title: &st
 }
 
 fn curve_table(view: &View<'_>, panel: &Panel) -> Table {
-    let mut table = Table::new("Share of facts that outlast so many compactions", &["contender", "facts"]);
+    let mut table =
+        Table::new(&of(panel, "Share of facts that outlast so many compactions"), &["contender", "facts"]);
     let longest = view
         .of(panel)
         .flat_map(|it| KINDS.map(|(kind, _, _)| steps(view, it, kind).last().map_or(0, |step| step.age)))
@@ -221,7 +227,7 @@ fn token_table(view: &View<'_>, panel: &Panel) -> Table {
         ">prompt tokens",
         ">of these from cache",
     ];
-    let mut table = Table::new("What summaries keep and what they take", &head);
+    let mut table = Table::new(&of(panel, "What summaries keep and what they take"), &head);
     let points = |share: Option<f64>| share.map(|share| share * 100.0);
     for it in view.of(panel) {
         let row = it.row;
@@ -297,7 +303,7 @@ fn class_rows(view: &View<'_>, panel: &Panel) -> [Vec<Dots>; 2] {
 }
 
 fn class_table(view: &View<'_>, panel: &Panel) -> Table {
-    let mut table = Table::new("Share in the summary by class", &["class"]);
+    let mut table = Table::new(&of(panel, "Share in the summary by class"), &["class"]);
     table.head.extend(view.of(panel).map(|it| format!(">{}", it.short)));
     let mut classes = classes_of(view, panel);
     classes.extend(["structural", "lexical"].map(str::to_owned));
@@ -367,7 +373,7 @@ pub(super) fn places(view: &View<'_>) -> Markup {
 }
 
 fn place_table(view: &View<'_>, panel: &Panel) -> Table {
-    let mut table = Table::new("Where the facts are, over all compactions", &["contender"]);
+    let mut table = Table::new(&of(panel, "Where the facts are, over all compactions"), &["contender"]);
     table.head.extend(PLACES.iter().map(|name| format!(">{name}")));
     table.head.push(">all facts".to_owned());
     for it in view.of(panel) {
@@ -380,7 +386,8 @@ fn place_table(view: &View<'_>, panel: &Panel) -> Table {
 }
 
 fn damage_table(view: &View<'_>, panel: &Panel) -> Table {
-    let mut table = Table::new("How at-risk facts stand in the summary, and what it invents", &["contender"]);
+    let mut table =
+        Table::new(&of(panel, "How at-risk facts stand in the summary, and what it invents"), &["contender"]);
     table.head.extend(Damage::NAMES.iter().map(|name| format!(">{name}")));
     for it in view.of(panel) {
         let mut row = vec![Cell::name(named(it, &it.short)).sorted_by(it.short.clone())];

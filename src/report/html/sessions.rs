@@ -19,7 +19,7 @@ pub(super) fn all(view: &View<'_>) -> Markup {
     html! {
         section id="sessions" aria-labelledby="sessions-h" {
             h2 id="sessions-h" { "Sessions" }
-            p { "Each column is a session, those that lose most on the left: the share of at-risk facts in the summary, mean over its compactions. Loss is often all or nothing, which a mean over sessions does not show." }
+            p { "Each column is a session: the share of at-risk facts in the summary, mean over its compactions. All rows have the sessions in one order, by the mean over all contenders, the least kept on the left. Loss is often all or nothing, which a mean over sessions does not show." }
             ul class="legend" {
                 @for step in 0..HEATS { li {
                     svg class="key" viewBox="0 0 18 13" aria-hidden="true" { rect class={ "h" (step) } width="18" height="13" rx="2" {} }

@@ -82,9 +82,9 @@ impl Cell {
     }
 }
 
-/// `51–67 %`.
+/// `51–67 %`, which no page breaks.
 pub(super) fn ends(low: f64, high: f64) -> String {
-    format!("{:.0}–{:.0} %", low * 100.0, high * 100.0)
+    format!("{:.0}\u{2060}–\u{2060}{:.0}\u{a0}%", low * 100.0, high * 100.0)
 }
 
 /// A number with separators.
@@ -98,6 +98,9 @@ pub(super) fn grouped(value: f64, decimals: usize) -> String {
 fn key(value: Option<f64>) -> String {
     value.map(decimal).unwrap_or_default()
 }
+
+/// With more columns than this a table has its headings upright on paper, where it cannot scroll.
+const WIDE: usize = 13;
 
 /// A table.
 #[derive(Debug, Clone)]
@@ -123,7 +126,7 @@ impl Table {
     pub(super) fn render(&self) -> Markup {
         html! {
             div class=(if self.long { "scroll tall" } else { "scroll" }) tabindex="0" role="region" aria-label=(self.caption) {
-                table data-sort data-filter[self.long] {
+                table class=[(self.head.len() > WIDE).then_some("wide")] data-sort data-filter[self.long] {
                     caption { (self.caption) }
                     thead { tr {
                         @for head in &self.head {

@@ -61,7 +61,7 @@ fn labels_stand_beside_marks_and_on_none() {
     let names = ["emergency", "truncate", "narrative", "structured"].map(str::to_owned);
     let marks = [(45.0, 198.0), (100.0, 198.0), (340.0, 90.0), (348.0, 91.0)];
     let within = (40.0, 10.0, 398.0, 202.0);
-    let areas: Vec<Area> = beside(&marks, &names, within)
+    let areas: Vec<Area> = beside(&marks, &names, &[], within)
         .into_iter()
         .zip(&names)
         .map(|(label, name)| label.area(name))
@@ -132,4 +132,31 @@ fn charts_have_titles_and_escape_names() {
     let bar = Bar { name: "one".to_owned(), parts: vec![0.5, 0.25, 0.25] };
     let text = stacked(&about(), &[bar]).into_string();
     assert!(text.contains(r#"class="p1" x="200" y="16" width="100""#), "{text}");
+}
+
+#[test]
+fn labels_of_marks_in_one_place_are_moved_apart() {
+    let within = (40.0, 10.0, 398.0, 204.0);
+    let names: Vec<String> =
+        ["structured", "narrative", "truncate", "emergency", "none", "recorded", "operator-use · narrative"]
+            .map(str::to_owned)
+            .to_vec();
+    let corners = [(44.0, 198.0), (384.0, 10.0), (44.0, 10.0), (384.0, 198.0), (200.0, 100.0)];
+    for place in corners {
+        // All of them where the others stand, or next to it.
+        let marks: Vec<(f64, f64)> =
+            (0..names.len()).map(|at| (place.0 + at as f64 % 3.0, place.1)).collect();
+        let lines = [((44.0, 198.0), (384.0, 10.0))];
+        let labels = beside(&marks, &names, &lines, within);
+        let areas: Vec<Area> = labels.iter().zip(&names).map(|(label, name)| label.area(name)).collect();
+        for (at, area) in areas.iter().enumerate() {
+            assert!(area.0 >= within.0 && area.2 <= within.2, "{place:?}: {area:?}");
+            assert!(area.1 >= within.1 && area.3 <= within.3, "{place:?}: {area:?}");
+            for other in areas.iter().skip(at + 1) {
+                let apart = area.0 >= other.2 || other.0 >= area.2 || area.1 >= other.3 || other.1 >= area.3;
+                assert!(apart, "{place:?}: {areas:?}");
+            }
+            assert!(marks.iter().all(|(x, y)| !(area.0 < *x && *x < area.2 && area.1 < *y && *y < area.3)));
+        }
+    }
 }
