@@ -361,13 +361,11 @@ fn states_changed(before: &Side, after: &Side) -> Vec<String> {
         rows.map(|score| ((score.contender.clone(), score.session.clone()), score.state)).collect()
     };
     let (was, is) = (states(before), states(after));
-    let of_both = |contender: &Contender| {
-        let has =
-            |states: &BTreeMap<(Contender, String), State>| states.keys().any(|key| key.0 == *contender);
-        has(&was) && has(&is)
+    let of = |side: &'_ Side| -> BTreeSet<Contender> {
+        side.scores.iter().map(|score| score.contender.clone()).collect()
     };
-    let contenders: BTreeSet<&Contender> =
-        was.keys().map(|key| &key.0).filter(|contender| of_both(contender)).collect();
+    let (ours, theirs) = (of(before), of(after));
+    let contenders: BTreeSet<&Contender> = ours.intersection(&theirs).collect();
     let mut changed: BTreeMap<(&str, Option<State>, Option<State>), Vec<String>> = BTreeMap::new();
     for key in was.keys().chain(is.keys()).filter(|key| contenders.contains(&key.0)).collect::<BTreeSet<_>>()
     {
