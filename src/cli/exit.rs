@@ -51,6 +51,7 @@ impl Failure {
     }
 
     /// The same, with the place that asked for what failed in front.
+    #[must_use]
     pub fn at(self, place: &str) -> Self {
         Self { cause: format!("{place}: {}", self.cause), ..self }
     }

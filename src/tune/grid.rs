@@ -1,6 +1,6 @@
 //! What is tried: keys of a profile with their values, from a file and from the command line.
 
-use super::keys::meant;
+use super::keys::known_or_meant;
 use crate::profile::{MIN_WINDOW, line_of, nearest};
 use crate::strategy::Strategy;
 use toml::{Table, Value};
@@ -176,7 +176,7 @@ impl Axis {
             let cause = format!("{place}: {key} says nothing of what a profile does");
             return Err(GridError::new(cause, "name a key that decides something"));
         }
-        if let Some(near) = meant(&key) {
+        if let Err(near) = known_or_meant(&key) {
             let cause = match near {
                 Some(near) => format!("{place}: unknown key; did you mean `{near}`?"),
                 None => format!("{place}: unknown key"),

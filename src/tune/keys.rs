@@ -58,30 +58,30 @@ const ELSEWHERE: [(&str, &str); 33] = [
     ("budget", "summary_tokens"),
 ];
 
-/// What a key that no profile has may mean: `None` for a key that some profile may have, else the nearest, where one is near.
-pub fn meant(key: &str) -> Option<Option<String>> {
+/// Whether some profile may have a key; else the one that is meant, where one is near.
+pub fn known_or_meant(key: &str) -> Result<(), Option<String>> {
     let known = known();
     // Tables may be values as well: a form of lists, a choice.
     let holds =
         |other: &String| other == key || other.strip_prefix(key).is_some_and(|rest| rest.starts_with('.'));
     if known.iter().any(holds) {
-        return None;
+        return Ok(());
     }
     // The embedded profiles do not hold every key there is: a profile that knows it refuses its value, not the key.
     if RESERVED.contains(&key) || accepted(key) {
-        return None;
+        return Ok(());
     }
     let last = key.rsplit('.').next().unwrap_or(key);
     let plain: String =
         last.chars().filter(char::is_ascii_alphabetic).map(|c| c.to_ascii_lowercase()).collect();
     if let Some((_, own)) = ELSEWHERE.iter().find(|(other, _)| *other == plain) {
-        return Some(Some((*own).to_owned()));
+        return Err(Some((*own).to_owned()));
     }
     // A table around keys of a profile (`[grid]`, `[profile]`) is one too many.
     if let Some((_, rest)) = key.split_once('.')
         && known.iter().any(|known| known == rest)
     {
-        return Some(Some(rest.to_owned()));
+        return Err(Some(rest.to_owned()));
     }
     let near = |text: &str| nearest(text, known.iter().map(String::as_str)).map(str::to_owned);
     let inner = || key.split_once('.').and_then(|(_, rest)| near(rest));
@@ -89,7 +89,7 @@ pub fn meant(key: &str) -> Option<Option<String>> {
         let same = |known: &&String| known.rsplit('.').next() == Some(last);
         known.iter().find(same).cloned()
     };
-    Some(near(key).or_else(inner).or_else(of_last))
+    Err(near(key).or_else(inner).or_else(of_last))
 }
 
 /// Paths of all keys that the embedded profiles hold, and those beside them.
@@ -118,12 +118,9 @@ fn accepted(key: &str) -> bool {
     match Profile::overlaid("standard", &standard, &own) {
         Ok(_) => true,
         Err(error) => {
-            !error.reason.contains("unknown field")
-                && !(error.reason.contains("unknown variant")
-                    && key.contains('.')
-                    && error
-                        .reason
-                        .contains(&format!("unknown variant `{}`", key.rsplit('.').next().unwrap_or(key))))
+            let last = key.rsplit('.').next().unwrap_or(key);
+            let choice = key.contains('.') && error.reason.contains(&format!("unknown variant `{last}`"));
+            !(choice || error.reason.contains("unknown field"))
         }
     }
 }
@@ -132,8 +129,8 @@ fn accepted(key: &str) -> bool {
 mod tests {
     use super::*;
 
-    fn check(key: &str, expected: Option<Option<&str>>) {
-        assert_eq!(meant(key), expected.map(|near| near.map(str::to_owned)), "{key}");
+    fn check(key: &str, expected: Result<(), Option<&str>>) {
+        assert_eq!(known_or_meant(key), expected.map_err(|near| near.map(str::to_owned)), "{key}");
     }
 
     #[test]
@@ -141,21 +138,21 @@ mod tests {
         for key in
             ["keep.tokens", "trigger.limit", "trigger.limit.reserve", "pin_request", "cut.landings", "window"]
         {
-            check(key, None);
+            check(key, Ok(()));
         }
-        check("trigger.threshold", Some(Some("trigger.limit.share")));
-        check("trigger.limit.shar", Some(Some("trigger.limit.share")));
-        check("keep.tokenz", Some(Some("keep.tokens")));
-        check("grid.keep.tokens", Some(Some("keep.tokens")));
-        check("contextWindow", Some(Some("window")));
-        check("strategys", Some(Some("strategy")));
-        check("zzzzzzzzzzzz", Some(None));
+        check("trigger.threshold", Err(Some("trigger.limit.share")));
+        check("trigger.limit.shar", Err(Some("trigger.limit.share")));
+        check("keep.tokenz", Err(Some("keep.tokens")));
+        check("grid.keep.tokens", Err(Some("keep.tokens")));
+        check("contextWindow", Err(Some("window")));
+        check("strategys", Err(Some("strategy")));
+        check("zzzzzzzzzzzz", Err(None));
     }
 
     #[test]
     fn what_others_call_a_key_is_one_of_ours() {
         for (other, own) in ELSEWHERE {
-            check(own, None);
+            check(own, Ok(()));
             assert!(other.chars().all(|c| c.is_ascii_lowercase()), "{other}");
         }
     }
