@@ -817,7 +817,7 @@ fn one_session_is_read_from_batch_to_batch() {
     let sven: Vec<Value> = sven.collect();
     let logs = [
         (cursor, 62),
-        (sven, 30),
+        (sven, 31),
         (cline(40, None), 40),
         (cline(40, Some((30, true))), 40),
         (cline(40, Some((30, false))), 40),
