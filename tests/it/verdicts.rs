@@ -503,7 +503,7 @@ fn new_losses_are_those_of_a_fact_whatever_window_was_found() {
     let report = sandbox.run(&["gate", "worse", "--baseline", "run"]);
     assert_eq!(report.code, 1);
     let page = sandbox.run(&["report", "worse", "--baseline", "run", "--markdown", "-"]);
-    assert!(page.code == 0 && page.stdout.contains("gate: fail"), "{}\n{}", page.stdout, page.stderr);
+    assert!(page.code == 1 && page.stdout.contains("gate: fail"), "{}\n{}", page.stdout, page.stderr);
     let page = sandbox.run(&["report", "worse", "--baseline", "run", "--markdown", "-", "--redact"]);
     assert!(page.stdout.contains("structured/cycles: needed"), "{}", page.stdout);
     assert!(!page.stdout.contains("tinyq-segment"), "{}", page.stdout);
