@@ -38,7 +38,7 @@ fn check(file: &str) {
         for entry in std::fs::read_dir(fixture(log)).expect("fixtures") {
             let entry = entry.expect("a file");
             let name = entry.file_name().to_string_lossy().into_owned();
-            if name.ends_with(".jsonl") {
+            if Path::new(&name).extension().is_some_and(|end| end == "jsonl") {
                 sandbox.file(&format!("transcripts/{name}"), std::fs::read(entry.path()).expect("a log"));
             }
         }
@@ -61,10 +61,13 @@ fn check(file: &str) {
     std::fs::rename(sandbox.path("run"), sandbox.path("first")).expect("renamed");
     let (code, out) = step(&sandbox, "compactor gate first --baseline compaction --accept");
     assert_eq!(code, 0, "{file}: {out}");
-    let mut pull_request = |change: &str| {
+    let pull_request = |change: &str| {
         sandbox.file("compaction/profile.toml", format!("{profile}{change}"));
         drop(std::fs::remove_dir_all(sandbox.path("run")));
-        let last = steps.iter().map(|command| step(&sandbox, command)).last();
+        let mut last = None;
+        for command in &steps {
+            last = Some(step(&sandbox, command));
+        }
         last.expect("a gate")
     };
     let (code, out) = pull_request("");
