@@ -167,19 +167,22 @@ fn a_profile_judged_by_another_is_named_in_every_format() {
     assert!(json(&outcome).unwrap().contains("\"profile\": \"mine\""));
 }
 
+fn every_format(outcome: &Outcome) -> [String; 5] {
+    [
+        text(outcome, LOOK),
+        json(outcome).unwrap(),
+        junit(outcome).unwrap(),
+        annotations(outcome, &[]),
+        markdown(outcome),
+    ]
+}
+
 #[test]
 fn a_floor_names_the_lowest_sessions_in_every_format() {
     let side = Side::new(&sample::run(12));
     let policy = "[[rule]]\nmetric = 'lexical_survival'\nstrategy = 'structured'\nmin = 0.85\n";
     let outcome = judge(&side, None, &Policy::parse(policy).unwrap());
-    let formats = [
-        text(&outcome, LOOK),
-        json(&outcome).unwrap(),
-        junit(&outcome).unwrap(),
-        annotations(&outcome, &[]),
-        markdown(&outcome),
-    ];
-    for text in formats {
+    for text in every_format(&outcome) {
         assert!(text.contains("s00") && text.contains("7 of 10"), "{text}");
         assert!(!text.contains(" -> 7 of 10"), "{text}");
     }
@@ -192,14 +195,7 @@ fn a_failed_session_is_named_with_its_error_in_every_format() {
         row.error = "model timed out".to_owned();
     }
     let outcome = judge(&Side::new(&run), None, &Policy::parse("").unwrap());
-    let formats = [
-        text(&outcome, LOOK),
-        json(&outcome).unwrap(),
-        junit(&outcome).unwrap(),
-        annotations(&outcome, &[]),
-        markdown(&outcome),
-    ];
-    for text in formats {
+    for text in every_format(&outcome) {
         assert!(text.contains("1 session could not be measured: session s07: model timed out"), "{text}");
     }
 }
