@@ -93,6 +93,7 @@ fn search(found: &Discovered, space: &Space, search: Search) {
         schedule: ScheduleMode::Locked,
         tokenizer: Tokenizer::O200k,
         jobs: 1,
+        writer: None,
     };
     let tuning = tune(found, space, &settings, &Extractive, &|_, _| {}).expect("a pool of one thread");
     assert_eq!(tuning.candidates.len(), space.combinations.len());

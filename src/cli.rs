@@ -7,6 +7,7 @@ use std::process::ExitCode;
 
 pub mod args;
 pub mod audit;
+pub mod cassettes;
 pub mod columns;
 pub mod compact;
 pub mod compare;
@@ -14,6 +15,7 @@ pub mod convert;
 pub mod exit;
 pub mod gate;
 pub mod inspect;
+pub mod model;
 pub mod overflow;
 pub mod profiles;
 pub mod replay;
@@ -45,6 +47,7 @@ pub fn main() -> ExitCode {
         Verb::Overflow(args) => overflow::run(args, &ui),
         Verb::Profiles(args) => profiles::run(args, &ui),
         Verb::Tune(args) => tune::run(args, &ui),
+        Verb::Cassettes(args) => cassettes::run(args, &ui),
         Verb::Compact(args) => compact::run(args, &ui),
         Verb::Convert(args) => convert::run(args, &ui),
         Verb::Compare(args) => compare::run(args, &ui),

@@ -146,6 +146,8 @@ pub enum Unchanged {
     NoText(u64),
     /// No summary came, for this reason, and the policy then leaves the session as it was.
     Failed(String),
+    /// Nobody could be asked for a summary, for this reason.
+    Stopped(String),
     /// The log's own format cannot take the record of a compaction: why, and what to do.
     Refused(String, String),
     /// The program itself failed.
@@ -160,6 +162,7 @@ impl fmt::Display for Unchanged {
                 write!(f, "no gain: {after} tokens would stand in place of {session}")
             }
             Self::Failed(reason) => write!(f, "no summary came: {reason}"),
+            Self::Stopped(reason) => f.write_str(reason),
             Self::NoText(budget) => write!(f, "a budget of {budget} tokens holds no summary"),
             Self::Refused(cause, _) => f.write_str(cause),
             Self::Internal => f.write_str("the compaction of this session failed"),
@@ -175,6 +178,7 @@ impl Unchanged {
             Self::NoGain(..) => "go on with the log as it is, or give a smaller --summary-tokens",
             Self::NoText(_) => "give more with --summary-tokens, or a larger --window",
             Self::Failed(_) => "give a --profile whose [writing] on_failure puts another text in its place",
+            Self::Stopped(_) => "",
             Self::Refused(_, hint) => hint,
             Self::Internal => "please report it with the log",
         }
@@ -223,6 +227,9 @@ pub fn compact(
         schedule: ScheduleMode::Locked,
     };
     let result = replay(prepared, &planner, &schedule, plan, summarizer);
+    if let Some(why) = result.stopped {
+        return Err(Unchanged::Stopped(why));
+    }
     let Some(last) = result.cycles.last() else { return Err(Unchanged::OneUnit) };
     let wrote = result.cycles.iter().rev().find(|trace| !trace.generated.is_empty());
     let budget = schedule.amounts.budget;

@@ -14,7 +14,7 @@ use crate::pairs::PairRules;
 use crate::prompt::PromptRules;
 use crate::replay::events::EventRules;
 use crate::strategy::TextRules;
-use crate::summarize::{Layout, ListForm};
+use crate::summarize::{Layout, ListForm, ModelRules};
 use crate::summary_text::SummaryText;
 use crate::transcript::Role;
 use serde::Deserialize;
@@ -103,6 +103,9 @@ pub struct Profile {
     /// How summaries are asked for, and what a failure does.
     #[serde(default)]
     pub writing: WritingRules,
+    /// The model that is asked for summaries, where one is.
+    #[serde(default)]
+    pub llm: ModelRules,
     /// Which calls count for the lists of files, by the system's own names of tools.
     #[serde(default)]
     pub ledger: Option<FileOpRules>,

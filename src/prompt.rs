@@ -72,6 +72,19 @@ pub struct AskRules {
     pub turn_headings: Vec<String>,
     /// The model itself writes the lists of files, as blocks behind its text; else the harness appends what lists there are.
     pub lists: bool,
+    /// What becomes of a conversation that is more than the model takes.
+    pub too_long: TooLong,
+}
+
+/// What becomes of a conversation that is more than the model takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
+#[serde(rename_all = "kebab-case")]
+pub enum TooLong {
+    /// Its middle is left out, as much as it takes, with a note that says so.
+    #[default]
+    Middle,
+    /// It is summarized in two halves, the second with the summary of the first.
+    Split,
 }
 
 /// A line for each result that was pruned before the compaction, in a section behind the conversation. The conversation

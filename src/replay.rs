@@ -3,15 +3,17 @@
 //! `context -> [system, summary, pinned request, tail]`, each time the profile's trigger fires. Everything that can be
 //! shared between strategies (cut places, schedule, file ledger, tail membership) is computed once per session.
 
-use crate::compaction::{Footer, Form, OnFailure};
+use crate::compaction::{Footer, Form, OnFailure, Taken};
 use crate::context::{Context, Entry, clip};
 use crate::fileops::{CallEffect, ToolKind, of_call};
 use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile, SummaryRole};
 use crate::prompt::{Part, PromptRules};
-use crate::strategy::{Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, truncated};
-use crate::summarize::{FileLists, Handing, ListForm, SessionView, Summarizer, SummaryRequest, Told};
+use crate::strategy::{Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, taken, truncated};
+use crate::summarize::{
+    FileLists, Flaw, Handing, ListForm, SessionView, Summarizer, SummaryRequest, Told,
+};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
@@ -193,6 +195,8 @@ pub struct Replay {
     pub cycles: Vec<CycleTrace>,
     /// It ended because two compactions in a row gained nothing.
     pub stuck: bool,
+    /// Why it could not go on: nobody could be asked for a summary. Its numbers are then none of the session's.
+    pub stopped: Option<String>,
     /// Requests of the whole session, the stretch after the last cycle included.
     pub cost: Cost,
 }
@@ -236,7 +240,7 @@ pub fn replay(
     let mut stuck = locked.stuck;
     if plan.schedule == ScheduleMode::Free && plan.mode == Mode::Grow && plan.strategy != Strategy::None {
         let mut walk = planner.walk(plan.window);
-        while run.cycles.len() < plan.limit {
+        while run.cycles.len() < plan.limit && run.stopped.is_none() {
             let Some(cut) = walk.next(run.held()) else { break };
             let attempted = cut.cut > cut.from && cut.cause != Cause::Reset;
             let planned = cut.cut;
@@ -251,6 +255,9 @@ pub fn replay(
         stuck = walk.stuck();
     } else {
         for cut in &locked.cuts {
+            if run.stopped.is_some() {
+                break;
+            }
             run.step(cut.clone());
         }
     }
@@ -269,6 +276,7 @@ pub fn replay(
         overhead_source,
         cycles: run.cycles,
         stuck,
+        stopped: run.stopped,
         cost,
     }
 }
@@ -299,6 +307,16 @@ struct Runner<'a> {
     shared: Option<u64>,
     meter: Meter,
     cycles: Vec<CycleTrace>,
+    /// Why it cannot go on.
+    stopped: Option<String>,
+}
+
+/// Why there is no text.
+enum NoText {
+    /// Whoever writes gave none, and the policy leaves the session as it was.
+    Failed(String),
+    /// Nobody could be asked.
+    Stopped(String),
 }
 
 impl<'a> Runner<'a> {
@@ -326,6 +344,7 @@ impl<'a> Runner<'a> {
             shared: None,
             meter: Meter::default(),
             cycles: Vec::new(),
+            stopped: None,
         }
     }
 
@@ -439,7 +458,11 @@ impl<'a> Runner<'a> {
                         self.commit(&cut, written);
                         generated.clone_from(&self.summary);
                     }
-                    Err(reason) => {
+                    Err(NoText::Stopped(reason)) => {
+                        self.stopped = Some(reason);
+                        return;
+                    }
+                    Err(NoText::Failed(reason)) => {
                         cut = Cut { cut: cut.from, turn_start: None, pinned: None, ..cut };
                         failed = Some(reason);
                     }
@@ -500,7 +523,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     ///
     /// Why no summary came, where the policy then leaves the session as it was.
-    fn write(&self, cut: &mut Cut) -> Result<Vec<Generated>, String> {
+    fn write(&self, cut: &mut Cut) -> Result<Vec<Generated>, NoText> {
         let budget = self.amounts.budget;
         let profile = self.plan.profile;
         let rules = profile.text_rules();
@@ -521,6 +544,7 @@ impl<'a> Runner<'a> {
             list_form: rules.list_form,
             list_order: rules.list_order,
             budget,
+            aim: budget,
             handing: self.handing(previous.as_deref()),
         };
         let model = matches!(self.plan.strategy, Strategy::Structured | Strategy::Narrative);
@@ -535,7 +559,7 @@ impl<'a> Runner<'a> {
             Some(start) => self.write_parts(start, &whole, &rules, budget, false),
         };
         match written {
-            Err(reason) if profile.writing.on_failure == OnFailure::Emergency => {
+            Err(NoText::Failed(reason)) if profile.writing.on_failure == OnFailure::Emergency => {
                 if let Some(moved) = self.planner.dropped(cut, &self.amounts) {
                     *cut = moved;
                 }
@@ -557,7 +581,7 @@ impl<'a> Runner<'a> {
             SummaryRole::Assistant => crate::harness::Role::Assistant,
         };
         let summary = summary.filter(|_| among).map(|text| (role, text));
-        Handing { rules, messages: profile.messages, part: Part::History, summary }
+        Handing { rules, messages: profile.messages, part: Part::History, summary, model: &profile.llm }
     }
 
     /// Has one text written. Where none comes, the rule of the policy decides.
@@ -565,7 +589,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     ///
     /// Why none came, where the policy has nothing to put in its place.
-    fn ask(&self, request: &SummaryRequest<'_>, rules: &TextRules) -> Result<Option<Generated>, String> {
+    fn ask(&self, request: &SummaryRequest<'_>, rules: &TextRules) -> Result<Option<Generated>, NoText> {
         let profile = self.plan.profile;
         let writing = &profile.writing;
         let error = match generate(self.plan.strategy, request, rules, self.summarizer) {
@@ -577,13 +601,30 @@ impl<'a> Runner<'a> {
             Unwritten::Blank(text, _) if !(writing.refuses(&text) || profile.mends(Fix::EmptySummary)) => {
                 Ok(Some(blank(self.plan.strategy, request, rules, reason)))
             }
+            Unwritten::Flawed(flaw, text) if self.takes(flaw, &text) => {
+                Ok(taken(self.plan.strategy, request, rules, &text, format!("{reason}; the policy takes it")))
+            }
             // The budget or the session is at fault, and no model.
             Unwritten::Nothing(_) => Ok(truncated(request, rules, Some(reason))),
-            Unwritten::Blank(..) | Unwritten::Failed(_) => match writing.on_failure {
+            Unwritten::Stopped(_) => Err(NoText::Stopped(reason)),
+            Unwritten::Blank(..) | Unwritten::Flawed(..) | Unwritten::Failed(_) => match writing.on_failure {
                 OnFailure::Truncate => Ok(truncated(request, rules, Some(reason))),
-                OnFailure::Unchanged | OnFailure::Emergency => Err(reason),
+                OnFailure::Unchanged | OnFailure::Emergency => Err(NoText::Failed(reason)),
             },
         }
+    }
+
+    /// Does the policy take a text with this flaw for a summary?
+    fn takes(&self, flaw: Flaw, text: &str) -> bool {
+        let writing = &self.plan.profile.writing;
+        let rule = match flaw {
+            Flaw::CutShort => writing.cut_short,
+            Flaw::Call => writing.tool_call,
+            Flaw::Hollow => Taken::Accepted,
+        };
+        rule == Taken::Accepted
+            && !writing.refuses(text)
+            && !(text.trim().is_empty() && self.plan.profile.mends(Fix::EmptySummary))
     }
 
     /// The texts of a split turn: history, and the beginning of the turn. The turn's gets a third of the budget.
@@ -597,7 +638,7 @@ impl<'a> Runner<'a> {
         rules: &TextRules,
         budget: u64,
         lists_last: bool,
-    ) -> Result<Vec<Generated>, String> {
+    ) -> Result<Vec<Generated>, NoText> {
         let none = FileLists::default();
         let bare = |request: SummaryRequest<'_>, lists: bool| {
             let rules =
@@ -617,6 +658,7 @@ impl<'a> Runner<'a> {
             turn_start: None,
             told: &[],
             budget: budget - budget / 3,
+            aim: whole.aim - whole.aim / 3,
             ..whole.clone()
         };
         let turn = SummaryRequest {
@@ -624,6 +666,7 @@ impl<'a> Runner<'a> {
             turn_start: Some(start),
             previous: whole.previous.filter(|_| in_turn),
             budget: if first { budget } else { budget / 3 },
+            aim: if first { whole.aim } else { whole.aim / 3 },
             handing: Handing {
                 part: Part::TurnPrefix,
                 summary: whole.handing.summary.filter(|_| in_turn),
@@ -631,9 +674,19 @@ impl<'a> Runner<'a> {
             },
             ..whole.clone()
         };
-        let history = if first { None } else { bare(history, !lists_last)? };
-        let turn = bare(turn, lists_last || first)?;
-        Ok(history.into_iter().chain(turn).collect())
+        let ask_history = || if first { Ok(None) } else { bare(history, !lists_last) };
+        let ask_turn = || bare(turn, lists_last || first);
+        let (history, turn) = if self.summarizer.waits() && !first {
+            // Neither needs the other.
+            std::thread::scope(|scope| {
+                let history = scope.spawn(ask_history);
+                let turn = ask_turn();
+                (history.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)), turn)
+            })
+        } else {
+            (ask_history(), ask_turn())
+        };
+        Ok(history?.into_iter().chain(turn?).collect())
     }
 
     /// The texts of a split turn as one, in the system's own form.
@@ -642,7 +695,7 @@ impl<'a> Runner<'a> {
         start: usize,
         whole: &SummaryRequest<'_>,
         rules: &TextRules,
-    ) -> Result<Vec<Generated>, String> {
+    ) -> Result<Vec<Generated>, NoText> {
         let counter = &self.prepared.view.counter;
         let profile = self.plan.profile;
         let inner = TextRules { prefix: String::new(), suffix: String::new(), ..rules.clone() };

@@ -668,8 +668,28 @@ pub struct Settings {
     pub tokenizer: String,
     /// Summarizer.
     pub summarizer: String,
+    /// What was said of the model that writes summaries; missing where none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer: Option<WriterSettings>,
     /// BLAKE3 hash of the profiles as used, hexadecimal.
     pub profile_hash: String,
+}
+
+/// What the command line says of a model; a profile may say the rest. No address and no key is written down.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct WriterSettings {
+    /// `openai` or `anthropic`; empty where the profile decides.
+    pub provider: String,
+    /// Its name; empty where the profile decides.
+    pub model: String,
+    /// `--max-output-tokens`.
+    pub max_output_tokens: Option<u64>,
+    /// `--temperature`: a number, or `none`; empty where the profile decides.
+    pub temperature: String,
+    /// BLAKE3 hash of the instructions of `--prompt`, hexadecimal; empty without.
+    pub prompt_hash: String,
+    /// `--on-miss`, where replies come from cassettes alone.
+    pub on_miss: String,
 }
 
 /// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
@@ -707,6 +727,9 @@ pub struct Manifest {
     /// Rows of `spells.csv`; missing in runs of earlier versions.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub spells: u64,
+    /// Names of the cassettes that hold the replies of models; missing where none was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cassettes: Vec<String>,
     /// What readers noticed, damage first.
     pub problems: Vec<Problem>,
     /// The most damaging losses, worst first.

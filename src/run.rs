@@ -23,7 +23,8 @@ use crate::replay::{
     Asked, Cost, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
 };
 use crate::results::{
-    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow, ratio,
+    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow,
+    WriterSettings, ratio,
 };
 use crate::score::Scorer;
 use crate::strategy::Strategy;
@@ -94,6 +95,8 @@ pub struct RunSettings {
     pub log_facts: bool,
     /// Keep what the systems tell of their compactions.
     pub events: bool,
+    /// The model that writes summaries, where one does.
+    pub writer: Option<WriterSettings>,
 }
 
 impl RunSettings {
@@ -113,6 +116,7 @@ impl RunSettings {
             jobs: 1,
             log_facts: false,
             events: false,
+            writer: None,
         }
     }
 
@@ -131,6 +135,7 @@ impl RunSettings {
             jobs,
             log_facts,
             events: false,
+            writer: None,
         }
     }
 }
@@ -365,6 +370,7 @@ fn under_plans(
     });
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
     let makeup = Makeup::of(transcript, &tokens, facts.as_ref());
+    let mut stopped = 0;
     for target in &targets {
         let Target { at, profile, planner, choice, window, source, limit, locked } = target;
         let Some(prepared) = prepared.get(stages.of(*at)) else { continue };
@@ -387,6 +393,13 @@ fn under_plans(
             row.window = *window;
             source.name().clone_into(&mut row.window_source);
             makeup.tell(&mut row);
+            if let Some(why) = result.stopped {
+                row.error = why;
+                outcome.sessions.push(row);
+                stopped += 1;
+                told(place_of, outcome);
+                continue;
+            }
             row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
             row.cycles_asked = match settings.windows {
                 Windows::Cycles(cycles) | Windows::Shared(cycles) => cycles as u64,
@@ -418,6 +431,7 @@ fn under_plans(
         }
         also_lost(outcome, first, &settings.strategies);
     }
+    outcome.failed |= stopped > 0 && stopped == outcome.sessions.len();
 }
 
 /// One way to replay a session.

@@ -5,9 +5,8 @@
 //! Whatever the strategy, the whole generated text, wrapper and lists included, keeps to the budget of the request.
 
 use crate::ledger::Order;
-use crate::summarize::{FileLists, Layout, ListForm, SummarizeError, Summarizer, SummaryRequest};
+use crate::summarize::{FileLists, Flaw, Layout, ListForm, SummarizeError, Summarizer, SummaryRequest};
 use crate::summary_text::OwnLines;
-use crate::tokens::Tokenizer;
 use crate::transcript::Role;
 use std::borrow::Cow;
 use std::fmt;
@@ -160,6 +159,12 @@ pub enum Unwritten {
     /// Whoever writes gave a text without a word: this one, within so many tokens.
     #[error("the summarizer gave no text within {1} tokens")]
     Blank(String, u64),
+    /// Whoever writes gave a text that is no summary in full.
+    #[error("{0}")]
+    Flawed(Flaw, String),
+    /// Nobody could be asked.
+    #[error("{0}")]
+    Stopped(String),
     /// The budget holds nothing, or there is nothing to tell.
     #[error(transparent)]
     Nothing(SummarizeError),
@@ -169,6 +174,8 @@ impl From<SummarizeError> for Unwritten {
     fn from(error: SummarizeError) -> Self {
         match error {
             SummarizeError::Failed(reason) => Self::Failed(reason),
+            SummarizeError::Flawed(flaw, text) => Self::Flawed(flaw, text),
+            SummarizeError::Stopped(reason) => Self::Stopped(reason),
             SummarizeError::BudgetTooSmall { .. } | SummarizeError::Nothing => Self::Nothing(error),
         }
     }
@@ -201,7 +208,7 @@ pub fn generate(
 
 /// The notice that everything was dropped, asked for or for `reason`. `None` when the budget does not hold a word of it.
 pub fn dropped(request: &SummaryRequest<'_>, rules: &TextRules, reason: Option<String>) -> Option<Generated> {
-    let text = cut_to(&rules.emergency_notice, request.budget, request.view.counter.tokenizer())?;
+    let text = request.view.counter.tokenizer().cut(&rules.emergency_notice, request.budget)?;
     let tokens = request.view.counter.count(&text);
     let used = Strategy::Emergency;
     Some(Generated { text, tokens, lists_in_text: false, metadata: None, used, fallback: reason })
@@ -218,6 +225,22 @@ pub fn blank(
     let tokens = request.view.counter.count(&text);
     let metadata = rules.metadata.then(|| request.lists.clone());
     Generated { text, tokens, lists_in_text: false, metadata, used: strategy, fallback: Some(reason) }
+}
+
+/// A text that a system takes for a summary although it is none in full, for `reason`. `None` when the budget holds none of it.
+pub fn taken(
+    strategy: Strategy,
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+    text: &str,
+    reason: String,
+) -> Option<Generated> {
+    if text.trim().is_empty() {
+        return Some(blank(strategy, request, rules, reason));
+    }
+    let (text, tokens) = within(request, rules, |_| Ok(text.to_owned())).ok()?;
+    let metadata = rules.metadata.then(|| request.lists.clone());
+    Some(Generated { text, tokens, lists_in_text: false, metadata, used: strategy, fallback: Some(reason) })
 }
 
 /// Structured and narrative.
@@ -242,6 +265,7 @@ fn summarized(
             list_form: rules.list_form,
             list_order: rules.list_order,
             budget,
+            aim: request.aim,
             handing: request.handing,
         };
         summarizer.summarize(&inner)
@@ -300,7 +324,7 @@ fn within(
         inner = inner.saturating_sub(tokens - request.budget);
     }
     let mut room = request.budget.saturating_sub(wrapper);
-    while let Some(short) = cut_to(&body, room, counter.tokenizer()) {
+    while let Some(short) = counter.tokenizer().cut(&body, room) {
         let text = rules.wrap(&short);
         let tokens = counter.count(&text);
         if tokens <= request.budget {
@@ -309,30 +333,6 @@ fn within(
         room = room.saturating_sub(tokens - request.budget);
     }
     Err(Unwritten::Nothing(SummarizeError::BudgetTooSmall { budget: request.budget }))
-}
-
-/// The longest beginning of a text within a budget, cut between words and marked with `…`; `None` when not even a
-/// word fits.
-fn cut_to(text: &str, budget: u64, tokenizer: Tokenizer) -> Option<String> {
-    if tokenizer.count(text) <= budget {
-        return Some(text.to_owned()).filter(|text| !text.trim().is_empty());
-    }
-    let ends: Vec<usize> = text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
-    let cut = |count: usize| {
-        let at = count.checked_sub(1).and_then(|index| ends.get(index)).copied()?;
-        let head = text.get(..at)?.trim_end();
-        (!head.is_empty()).then(|| format!("{head}…"))
-    };
-    let (mut low, mut high) = (0, ends.len());
-    while low < high {
-        let middle = (low + high).div_ceil(2);
-        if cut(middle).is_some_and(|text| tokenizer.count(&text) <= budget) {
-            low = middle;
-        } else {
-            high = middle - 1;
-        }
-    }
-    cut(low).filter(|text| tokenizer.count(text) <= budget)
 }
 
 #[cfg(test)]

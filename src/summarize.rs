@@ -12,8 +12,12 @@ use crate::transcript::Transcript;
 use std::ops::Range;
 use std::sync::OnceLock;
 
+pub mod cassette;
 pub mod extractive;
+pub mod llm;
 pub mod prompt;
+
+pub use llm::ModelRules;
 
 /// The harness' cumulative file lists: canonical paths, least recently touched first, no path in two lists.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -77,13 +81,20 @@ pub struct Handing<'a> {
     pub part: Part,
     /// The summary in the context, wrapper included, where the session holds it as a message among others.
     pub summary: Option<(Role, &'a str)>,
+    /// What the policy says of the model itself.
+    pub model: &'a ModelRules,
 }
 
 impl Handing<'_> {
     /// That of policies that say nothing of it.
     pub fn own() -> Self {
-        let rules = PromptRules::own();
-        Self { rules, messages: MessageRules::default(), part: Part::History, summary: None }
+        Self {
+            rules: PromptRules::own(),
+            messages: MessageRules::default(),
+            part: Part::History,
+            summary: None,
+            model: &ModelRules::UNSAID,
+        }
     }
 }
 
@@ -112,6 +123,9 @@ pub struct SummaryRequest<'a> {
     pub list_order: Option<Order>,
     /// Exact limit for everything generated, lists included, in tokens of `view.counter`.
     pub budget: u64,
+    /// What a model is told of it. Where joined texts come out a few tokens too long the budget of another attempt is smaller;
+    /// this stays, so that nobody is asked twice for the same text.
+    pub aim: u64,
     /// How a model would be asked.
     pub handing: Handing<'a>,
 }
@@ -180,13 +194,39 @@ pub enum SummarizeError {
     /// Whoever writes gave no summary, for this reason. What follows from that is a rule of the policy.
     #[error("{0}")]
     Failed(String),
+    /// A reply that is none in full, and its text. Whether it is taken all the same is a rule of the policy.
+    #[error("{0}")]
+    Flawed(Flaw, String),
+    /// Nobody can be asked, which tells nothing of the policy: the session cannot be measured.
+    #[error("{0}")]
+    Stopped(String),
+}
+
+/// What is wrong with a reply.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    /// It ended at the limit of its length.
+    #[error("the reply is cut short: it reached the limit of its length")]
+    CutShort,
+    /// It calls a tool.
+    #[error("the reply calls a tool")]
+    Call,
+    /// Nothing but reasoning, or markup of calls.
+    #[error("the reply holds nothing but reasoning")]
+    Hollow,
 }
 
 /// Writes summaries. The embedded [`extractive::Extractive`] needs nothing; a model behind HTTP is another.
 pub trait Summarizer: Sync {
     /// Name as written in results.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
 
     /// Writes one summary within the budget.
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError>;
+
+    /// True where most of the time goes in waiting for somebody else: texts that do not need each other are then asked for at
+    /// once.
+    fn waits(&self) -> bool {
+        false
+    }
 }

@@ -39,6 +39,31 @@ impl Tokenizer {
         }
     }
 
+    /// The longest beginning of a text within a budget of tokens, cut between words and marked with `…`; `None` when not even
+    /// a word fits.
+    pub fn cut(self, text: &str, budget: u64) -> Option<String> {
+        if self.count(text) <= budget {
+            return Some(text.to_owned()).filter(|text| !text.trim().is_empty());
+        }
+        let ends: Vec<usize> =
+            text.char_indices().filter(|(_, c)| c.is_whitespace()).map(|(at, _)| at).collect();
+        let cut = |count: usize| {
+            let at = count.checked_sub(1).and_then(|index| ends.get(index)).copied()?;
+            let head = text.get(..at)?.trim_end();
+            (!head.is_empty()).then(|| format!("{head}…"))
+        };
+        let (mut low, mut high) = (0, ends.len());
+        while low < high {
+            let middle = (low + high).div_ceil(2);
+            if cut(middle).is_some_and(|text| self.count(&text) <= budget) {
+                low = middle;
+            } else {
+                high = middle - 1;
+            }
+        }
+        cut(low).filter(|text| self.count(text) <= budget)
+    }
+
     /// Tokens of a text, 0 for an empty one. Special-token spellings (`<|endoftext|>`) are ordinary text.
     ///
     /// Exact counts come from the crate `tiktoken`, which tests prove equal to tiktoken-rs; the one text shape it is

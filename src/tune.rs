@@ -7,7 +7,7 @@
 use crate::aggregate::Metric;
 use crate::discover::Discovered;
 use crate::replay::{Asked, Mode, ScheduleMode};
-use crate::results::Manifest;
+use crate::results::{Manifest, WriterSettings};
 use crate::run::fold::{Fold, Folded, fold};
 use crate::run::{Job, PlanAt, PoolError, Progress, RunSettings, Windows};
 use crate::stats::Paired;
@@ -44,6 +44,8 @@ pub struct TuneSettings {
     pub schedule: ScheduleMode,
     /// How tokens are counted.
     pub tokenizer: Tokenizer,
+    /// The model that writes summaries, where one does.
+    pub writer: Option<WriterSettings>,
     /// Threads; 0 means all cores.
     pub jobs: usize,
 }
@@ -334,6 +336,7 @@ fn pass(
         jobs: settings.jobs,
         log_facts: false,
         events: false,
+        writer: settings.writer.clone(),
     };
     let wanted = |id: &str, at: PlanAt| of.contains_key(&at) && met(id);
     let folded =

@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 mod audit;
 mod inspect;
+mod model;
 mod overflow;
 mod profiles;
 mod replay;
@@ -24,6 +25,7 @@ mod writing;
 
 pub use audit::AuditArgs;
 pub use inspect::{InspectArgs, InspectOutput};
+pub use model::{Cassette, CassettesArgs, CassettesVerb, Miss, ModelArgs, Writer};
 pub use overflow::{OverflowArgs, TextOutput};
 pub use profiles::{ProfilesArgs, ProfilesVerb};
 pub use replay::ReplayArgs;
@@ -96,6 +98,9 @@ pub enum Verb {
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = overflow::ABOUT)]
     Overflow(OverflowArgs),
+    /// Look after the replies of models that runs keep and replay
+    #[command(long_about = model::CASSETTES_ABOUT)]
+    Cassettes(CassettesArgs),
     /// List the embedded compaction policies, or print one
     #[command(long_about = profiles::ABOUT)]
     Profiles(ProfilesArgs),

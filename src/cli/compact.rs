@@ -2,6 +2,7 @@
 
 use super::args::CompactArgs;
 use super::exit::{Exit, Failure};
+use super::model::{Scribe, plan};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
@@ -14,14 +15,16 @@ use crate::report::text::{count, escape_json, sanitize};
 use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
-use crate::summarize::extractive::Extractive;
 use std::path::PathBuf;
 
 /// Runs the verb.
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
+    let scribe = Scribe::of(&args.model, &[&settings.profile], ui)?;
     let found = args.list.find(&args.paths, ui);
-    make_directory(&args.out)?;
+    if !matches!(scribe, Scribe::Dry(..)) {
+        make_directory(&args.out)?;
+    }
     let mut ledger = Ledger::new(&found, ui);
     let mut reports: Vec<CompactReport> = Vec::new();
     let (mut unwanted, mut looked) = (0, 0);
@@ -41,9 +44,13 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
             &name,
             &ingested,
             &settings,
-            &Extractive,
+            scribe.summarizer(),
         );
         looked += 1;
+        if matches!(scribe, Scribe::Dry(..)) {
+            bar.inc(source.bytes);
+            continue;
+        }
         unwanted += usize::from(written.no_such_session);
         for (session, why) in &written.unchanged {
             ledger.fail(&format!("{}: session {session}: {why}", source.label), why.hint(), ui);
@@ -82,6 +89,11 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
         bar.inc(source.bytes);
     }
     bar.finish_and_clear();
+    if let Scribe::Dry(model, rules) = &scribe {
+        ui.product(&plan(model, rules))?;
+        return Ok(Exit::Done);
+    }
+    scribe.report(ui);
     if looked > 0 && unwanted == looked {
         let cause = format!("no session begins with {:?}", args.session.as_deref().unwrap_or_default());
         return Err(Failure::new(cause, "compactor convert LOG shows the ids of a log"));

@@ -2,23 +2,37 @@
 
 use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
+use super::model::{Scribe, plan};
 use super::ui::Ui;
-use super::work::{ended, perform};
+use super::work::{ended, perform, problems, with_progress};
 use crate::ingest::READS;
 use crate::models::assumed;
 use crate::profile::{Profile, known};
 use crate::report::text::{sanitize, thousands};
 use crate::report::{events, render};
 use crate::results::RunOutput;
-use crate::run::{Job, RunSettings, WindowChoice, Windows};
+use crate::results::files::MANIFEST;
+use crate::run::{Job, RunSettings, WindowChoice, Windows, run as run_all};
 use crate::strategy::Strategy;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let settings = settings(args)?;
-    let done = perform(&args.paths, &args.list, &settings, args.out.as_deref(), ui)?;
+    let mut settings = settings(args)?;
+    let profiles: Vec<&Profile> = settings.profiles.iter().collect();
+    let scribe = Scribe::of(&args.model, &profiles, ui)?;
+    settings.writer = scribe.told(&args.model);
+    settings.jobs = scribe.threads(&args.model, settings.jobs);
+    if let Scribe::Dry(model, rules) = &scribe {
+        let found = args.list.find(&args.paths, ui);
+        let output = with_progress(&found, ui, |progress| run_all(&found, &settings, model.as_ref(), progress))?;
+        problems(&output.manifest, MANIFEST, ui);
+        ui.product(&plan(model, rules))?;
+        return Ok(ended(&output, ui));
+    }
+    let done =
+        perform(&args.paths, &args.list, &settings, (&scribe, Some(&args.model)), args.out.as_deref(), ui)?;
     if args.events {
         ui.product(&events::render(&done.output.events))?;
         return exit(&done.output, ui);
@@ -59,6 +73,7 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         jobs: args.work.threads(),
         log_facts: args.log_facts,
         events: args.events,
+        writer: None,
     })
 }
 
@@ -138,6 +153,25 @@ fn not_exercised(output: &RunOutput, ui: &Ui) {
     }
 }
 
+/// Names each cause of a failure once, where nothing else is shown.
+fn failed(output: &RunOutput, ui: &Ui) {
+    let mut causes: Vec<(&str, &str, u64)> = Vec::new();
+    for row in output.sessions.iter().filter(|row| !row.error.is_empty()) {
+        match causes.iter_mut().find(|(_, cause, _)| *cause == row.error) {
+            Some((_, _, rows)) => *rows += 1,
+            None => causes.push((&row.source, &row.error, 1)),
+        }
+    }
+    const MOST: usize = 10;
+    for (source, cause, rows) in causes.iter().take(MOST) {
+        let more = if *rows > 1 { format!(" (and {} more replays)", rows - 1) } else { String::new() };
+        ui.complain(&format!("{source}: {cause}{more}"));
+    }
+    if causes.len() > MOST {
+        ui.complain(&format!("and {} more causes; sessions.csv has them (--out DIR)", causes.len() - MOST));
+    }
+}
+
 /// Says for which models the default window was taken.
 fn unknown_windows(output: &RunOutput, ui: &Ui) {
     let mut models: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
@@ -181,6 +215,7 @@ fn exit(output: &RunOutput, ui: &Ui) -> Result<Exit, Failure> {
         }
     }
     if manifest.sessions_exercised == 0 {
+        failed(output, ui);
         not_exercised(output, ui);
         let cause = if manifest.sessions == 0 {
             "no session could be read: nothing was measured".to_owned()

@@ -73,7 +73,7 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
 }
 
 /// Instructions from a file.
-fn template(path: &Path) -> Result<Template, Failure> {
+pub(super) fn template(path: &Path) -> Result<Template, Failure> {
     let text = read_text(path)?;
     Template::parse(&text).map_err(|cause| {
         Failure::new(format!("{}: {cause}", path.display()), "mend the file given with --prompt")
@@ -96,6 +96,7 @@ fn settings(args: &ShowArgs) -> Result<RunSettings, Failure> {
         jobs: 1,
         log_facts: false,
         events: false,
+        writer: None,
     })
 }
 

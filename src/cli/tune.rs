@@ -2,6 +2,7 @@
 
 use super::args::TuneArgs;
 use super::exit::{Exit, Failure};
+use super::model::{Scribe, plan};
 use super::replay::{is_file, profile};
 use super::ui::Ui;
 use super::work::{ended, problems, with_progress};
@@ -11,7 +12,6 @@ use crate::report::tune as report;
 use crate::report::{Format, Look};
 use crate::results::RunOutput;
 use crate::results::files::{TUNING_RECORD, prepare_tuning, write_tuning};
-use crate::summarize::extractive::Extractive;
 use crate::tune::grid::{Grid, GridError, PROFILE};
 use crate::tune::record::Found;
 use crate::tune::search::Search;
@@ -28,6 +28,8 @@ impl From<GridError> for Failure {
 /// Runs the verb.
 pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
     let space = space(args)?;
+    let profiles: Vec<&Profile> = space.profiles.iter().collect();
+    let scribe = Scribe::of(&args.model, &profiles, ui)?;
     let settings = TuneSettings {
         objective: args.objective,
         max_tokens: args.max_tokens,
@@ -35,7 +37,8 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         search: args.search.into(),
         schedule: args.schedule.into(),
         tokenizer: args.work.tokenizer,
-        jobs: args.work.threads(),
+        jobs: scribe.threads(&args.model, args.work.threads()),
+        writer: scribe.told(&args.model),
     };
     if let (Search::Halving, Some(_)) = (settings.search, settings.max_tokens) {
         let cause =
@@ -51,9 +54,15 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         let cause = "--search halving reads logs more than once, which standard input does not allow";
         return Err(Failure::new(cause, "name files, or use --search grid"));
     }
-    let tuning =
-        with_progress(&found, ui, |progress| tune(&found, &space, &settings, &Extractive, progress))?;
+    let mut tuning =
+        with_progress(&found, ui, |progress| tune(&found, &space, &settings, scribe.summarizer(), progress))?;
     problems(&tuning.manifest, TUNING_RECORD, ui);
+    if let Scribe::Dry(model, rules) = &scribe {
+        ui.product(&plan(model, rules))?;
+        return Ok(Exit::Done);
+    }
+    tuning.manifest.cassettes = scribe.cassettes(&args.model);
+    scribe.report(ui);
     measured(&tuning, &settings)?;
     let found = Found { space: &space, settings: &settings, tuning: &tuning };
     let written = |error: std::io::Error| Failure::new(format!("cannot write the report: {error}"), "");

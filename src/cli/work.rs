@@ -1,7 +1,8 @@
 //! What every verb that reads logs does: find them, run with a progress bar, save, name what was lost.
 
-use super::args::ListArgs;
+use super::args::{ListArgs, ModelArgs};
 use super::exit::{Exit, Failure};
+use super::model::Scribe;
 use super::ui::Ui;
 use crate::aggregate::{Aggregate, aggregate};
 use crate::discover::Discovered;
@@ -10,7 +11,6 @@ use crate::report::page::problem_line;
 use crate::results::files::{MANIFEST, prepare, write_run};
 use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{PoolError, Progress, RunSettings, run};
-use crate::summarize::extractive::Extractive;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,15 +38,19 @@ pub fn perform(
     paths: &[PathBuf],
     list: &ListArgs,
     settings: &RunSettings,
+    scribe: (&Scribe, Option<&ModelArgs>),
     out: Option<&Path>,
     ui: &Ui,
 ) -> Result<Done, Failure> {
+    let (scribe, model) = scribe;
     if let Some(dir) = out {
         prepare(dir)?;
     }
     let found = list.find(paths, ui);
-    let output = with_progress(&found, ui, |progress| run(&found, settings, &Extractive, progress))?;
+    let mut output = with_progress(&found, ui, |progress| run(&found, settings, scribe.summarizer(), progress))?;
     problems(&output.manifest, MANIFEST, ui);
+    output.manifest.cassettes = model.map(|args| scribe.cassettes(args)).unwrap_or_default();
+    scribe.report(ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
         write_run(dir, &output, &aggregate)?;

@@ -28,7 +28,7 @@ pub fn recorded(prepared: &Prepared<'_>, window: u64) -> Replay {
         cost += trace.cost;
     }
     cost += rest;
-    Replay { window, budget: None, overhead, overhead_source, cycles, stuck: false, cost }
+    Replay { window, budget: None, overhead, overhead_source, cycles, stuck: false, stopped: None, cost }
 }
 
 /// Where the walk over the compactions stands.

@@ -488,7 +488,7 @@ fn write_file(
 }
 
 /// The manifest of a run.
-fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
+pub(crate) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
     let missing =
         "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json";
     read_head(path, missing, "write the results again with `compactor replay --out DIR`")

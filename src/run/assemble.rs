@@ -216,6 +216,7 @@ fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Setting
         horizon_calls: HORIZON_CALLS as u64,
         tokenizer: settings.tokenizer.name().to_owned(),
         summarizer: summarizer.name().to_owned(),
+        writer: settings.writer.clone(),
         profile_hash: hasher.finalize().to_hex().to_string(),
     }
 }

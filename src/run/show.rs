@@ -116,12 +116,12 @@ struct Heard {
 }
 
 impl Summarizer for Listener<'_> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         self.summarizer.name()
     }
 
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
-        let prompt = assemble(request, self.template);
+        let prompt = assemble(request, self.template, None);
         let heard = Heard { messages: request.messages.clone(), part: request.handing.part, prompt };
         if let Ok(mut all) = self.heard.lock() {
             all.push(heard);

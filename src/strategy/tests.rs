@@ -87,6 +87,7 @@ fn attempt(
         list_form: ListForm::None,
         list_order: None,
         budget,
+        aim: budget,
         handing: crate::summarize::Handing::own(),
     };
     generate(strategy, &request, rules, summarizer)

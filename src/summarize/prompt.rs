@@ -6,10 +6,12 @@
 
 use super::extractive::files::{Files, Limits};
 use super::extractive::layout::headings;
+use super::llm::middle;
 use super::{Layout, ListForm, SummaryRequest};
 use crate::harness::text::fill;
 use crate::harness::{Entry, entries};
 use crate::prompt::{Part, Place, frame, serialize};
+use std::ops::Range;
 
 /// What is sent to a model.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,6 +20,8 @@ pub struct Prompt {
     pub system: String,
     /// The message.
     pub user: String,
+    /// Where in it the messages of the session stand, in bytes; empty where a template has no place for them.
+    pub conversation: Range<usize>,
 }
 
 /// Instructions of one's own, in place of ours.
@@ -47,6 +51,11 @@ impl Template {
             Some(name) => Err(format!("holds {{{name}}}, which nothing fills; known are {known}")),
             None => Ok(Self(text.to_owned())),
         }
+    }
+
+    /// The instructions, their holes unfilled.
+    pub fn text(&self) -> &str {
+        &self.0
     }
 
     fn holds(&self, name: &str) -> bool {
@@ -104,27 +113,27 @@ const HINTS: &[(&str, &str)] = &[
     ("## Critical Context", "values, names and findings that the work needs"),
 ];
 
-/// The lists that the harness puts behind the text of a model, as far as a summary has room for them; empty where the model
-/// writes them itself or there are none.
-pub fn appended(request: &SummaryRequest<'_>) -> String {
+/// The lists that the harness puts behind the text of a model, as far as a summary of `budget` tokens has room for them; empty
+/// where the model writes them itself or there are none.
+pub fn appended(request: &SummaryRequest<'_>, budget: u64) -> String {
     if request.list_form != ListForm::Tags || request.handing.rules.ask.lists {
         return String::new();
     }
-    let limits = Limits::of(request.budget);
+    let limits = Limits::of(budget);
     let files = Files::choose(request.lists, request.cwd, limits, &request.view.counter);
     files.in_order(request.list_order).text(ListForm::Tags, false)
 }
 
-/// What a model is asked for this summary.
-pub fn assemble(request: &SummaryRequest<'_>, template: Option<&Template>) -> Prompt {
+/// What a model is asked for this summary; of the conversation no more than `most` tokens.
+pub fn assemble(request: &SummaryRequest<'_>, template: Option<&Template>, most: Option<u64>) -> Prompt {
     let rules = request.handing.rules;
     let counter = &request.view.counter;
-    let budget = request.budget.saturating_sub(counter.count(&appended(request)));
-    let conversation = conversation(request);
+    let budget = request.aim.saturating_sub(counter.count(&appended(request, request.aim)));
+    let (conversation, messages) = conversation(request, most);
     let instructions = match template {
         None => instructions(request, budget),
         Some(template) => {
-            let limits = Limits::all_of(request.budget);
+            let limits = Limits::all_of(request.aim);
             let files =
                 Files::choose(request.lists, request.cwd, limits, counter).in_order(request.list_order);
             let values = [
@@ -135,21 +144,28 @@ pub fn assemble(request: &SummaryRequest<'_>, template: Option<&Template>) -> Pr
             ];
             let text = fill(&template.0, &values);
             if template.holds("conversation") {
-                return Prompt { system: SYSTEM.to_owned(), user: text };
+                let at = text.find(&conversation).unwrap_or_default();
+                return Prompt { system: SYSTEM.to_owned(), user: text, conversation: moved(&messages, at) };
             }
             text
         }
     };
     let between = &rules.ask.between;
-    let user = match rules.ask.place {
-        Place::Before => format!("{instructions}{between}{conversation}"),
-        Place::Behind => format!("{conversation}{between}{instructions}"),
+    let (user, at) = match rules.ask.place {
+        Place::Before => {
+            (format!("{instructions}{between}{conversation}"), instructions.len() + between.len())
+        }
+        Place::Behind => (format!("{conversation}{between}{instructions}"), 0),
     };
-    Prompt { system: SYSTEM.to_owned(), user }
+    Prompt { system: SYSTEM.to_owned(), user, conversation: moved(&messages, at) }
 }
 
-/// The conversation as the policy writes it, with what its code puts around it.
-fn conversation(request: &SummaryRequest<'_>) -> String {
+fn moved(range: &Range<usize>, by: usize) -> Range<usize> {
+    range.start + by..range.end + by
+}
+
+/// The conversation as the policy writes it, with what its code puts around it, and where the messages stand in that.
+fn conversation(request: &SummaryRequest<'_>, most: Option<u64>) -> (String, Range<usize>) {
     let handing = request.handing;
     let leaves =
         |entry: &Entry<'_>| entry.source.is_some_and(|source| request.messages.contains(&source.get()));
@@ -158,12 +174,18 @@ fn conversation(request: &SummaryRequest<'_>) -> String {
     let all: Vec<Entry<'_>> = summary.into_iter().chain(messages).collect();
     // A message that is taken up is taken up as it stands.
     let previous = handing.summary.map(|(_, text)| text).or(request.previous);
-    let text = frame(&serialize(&all, handing.rules), previous, handing.part, handing.rules);
+    let mut written = serialize(&all, handing.rules);
+    if let Some(most) = most {
+        written = middle(&written, most, request.view.counter.tokenizer());
+    }
+    let text = frame(&written, previous, handing.part, handing.rules);
+    let at = text.find(&written).unwrap_or_default();
     let told: Vec<&str> = request.told.iter().map(|told| told.line.as_str()).collect();
-    match &handing.rules.digests {
+    let text = match &handing.rules.digests {
         Some(form) => text + &form.section(&told),
         None => text,
-    }
+    };
+    (text, at..at + written.len())
 }
 
 /// Our instructions, for a text of so many tokens.
@@ -186,7 +208,7 @@ fn instructions(request: &SummaryRequest<'_>, budget: u64) -> String {
         ListForm::Tags if !request.lists.is_empty() => parts.push(APPENDED.to_owned()),
         ListForm::Inline if !request.lists.is_empty() => {
             let files =
-                Files::choose(request.lists, request.cwd, Limits::of(request.budget), &request.view.counter);
+                Files::choose(request.lists, request.cwd, Limits::of(request.aim), &request.view.counter);
             let lists = files.in_order(request.list_order).text(ListForm::Inline, false);
             parts.push(format!("The files of the session, to be told in the summary:\n{}", lists.trim_end()));
         }

@@ -29,6 +29,7 @@ fn settings() -> TuneSettings {
         schedule: ScheduleMode::Locked,
         tokenizer: Tokenizer::O200k,
         jobs: 1,
+        writer: None,
     }
 }
 

@@ -70,6 +70,7 @@ fn summaries_are_those_of_the_whole() {
                 list_form: ListForm::None,
                 list_order: None,
                 budget: 2_000,
+                aim: 2_000,
                 handing: Handing::own(),
             })
         };

@@ -1,6 +1,6 @@
 //! Arguments of `replay`.
 
-use super::{CYCLES, ListArgs, Output, Repeat, Schedule, WorkArgs, strategy, tokens, window};
+use super::{CYCLES, ListArgs, ModelArgs, Output, Repeat, Schedule, WorkArgs, strategy, tokens, window};
 use crate::cli::exit::Failure;
 use crate::replay::Asked;
 use crate::run::{WindowChoice, Windows};
@@ -91,6 +91,10 @@ pub struct ReplayArgs {
     /// What to print
     #[arg(short, long, value_enum, default_value_t = Output::Table)]
     pub format: Output,
+
+    /// Who writes summaries
+    #[command(flatten)]
+    pub model: ModelArgs,
 }
 
 /// What is compacted beside the trigger.

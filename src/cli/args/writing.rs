@@ -1,6 +1,6 @@
 //! Arguments of the verbs that write transcripts: `compact` and `convert`.
 
-use super::{ListArgs, tokenizer, tokens, unknown, window};
+use super::{ListArgs, ModelArgs, tokenizer, tokens, unknown, window};
 use crate::export::Target;
 use crate::run::WindowChoice;
 use crate::strategy::Strategy;
@@ -73,6 +73,10 @@ pub struct CompactArgs {
     /// Replace files that exist
     #[arg(long, action = ArgAction::SetTrue)]
     pub force: bool,
+
+    /// Who writes summaries
+    #[command(flatten)]
+    pub model: ModelArgs,
 }
 
 /// Names of [`Target`].

@@ -143,6 +143,7 @@ fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<Str
         list_form: ask.form,
         list_order: None,
         budget: ask.budget,
+        aim: ask.budget,
         handing: crate::summarize::Handing::own(),
     };
     Extractive.summarize(&request)
@@ -305,6 +306,7 @@ fn summarizing_nothing_more_changes_nothing() {
                         layout,
                         form,
                         budget,
+                        aim: budget,
                         ..Ask::default()
                     };
                     let after = summarize(&session, &ask).unwrap();
@@ -530,6 +532,7 @@ fn check_strategies(session: &(Transcript, Vec<ToolKind>), previous: Option<&str
                 list_form: ListForm::Tags,
                 list_order: None,
                 budget,
+                aim: budget,
                 handing: crate::summarize::Handing::own(),
             };
             if let Ok(Some(generated)) = generate(strategy, &request, &rules, &Extractive) {

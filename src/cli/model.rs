@@ -1,0 +1,267 @@
+//! Who writes the summaries of a run, by the command line, the profiles and the environment.
+
+use super::args::{Cassette, ModelArgs, Writer};
+use super::exit::Failure;
+use super::show::template;
+use super::ui::Ui;
+use crate::profile::Profile;
+use crate::report::text::thousands;
+use crate::results::WriterSettings;
+use crate::summarize::Summarizer;
+use crate::summarize::cassette::Cassettes;
+use crate::summarize::extractive::Extractive;
+use crate::summarize::llm::{
+    Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes,
+    Temperature, Ways, variable,
+};
+use std::time::Duration;
+
+/// The summarizer of a run.
+#[derive(Debug)]
+pub enum Scribe {
+    /// The embedded one.
+    Embedded,
+    /// A model.
+    Model(Box<Model>),
+    /// A model that is not asked.
+    Dry(Box<Model>, Vec<ModelRules>),
+}
+
+/// The key for any server.
+const ANY_KEY: &str = "COMPACTOR_API_KEY";
+
+impl Scribe {
+    /// The summarizer that the arguments name; `profiles` may say of the model what they do not.
+    ///
+    /// # Errors
+    ///
+    /// The arguments do not go together, or lead nowhere.
+    pub fn of(args: &ModelArgs, profiles: &[&Profile], ui: &Ui) -> Result<Self, Failure> {
+        if args.summarizer == Writer::Extractive {
+            return match args.of_a_model().as_slice() {
+                [] => Ok(Self::Embedded),
+                names => {
+                    let cause = format!("{} means nothing to the embedded summarizer", names.join(", "));
+                    Err(Failure::new(cause, "give --summarizer llm with it"))
+                }
+            };
+        }
+        let rules = rules(args);
+        let all: Vec<ModelRules> = profiles.iter().map(|profile| rules.over(&profile.llm)).collect();
+        for (rules, profile) in all.iter().zip(profiles) {
+            if rules.model.is_none() {
+                let cause = format!("no model is named for the profile {}", profile.name);
+                return Err(Failure::new(cause, "give --model NAME, or `model` in the [llm] section of the profile"));
+            }
+        }
+        let mode = args.cassette_mode.unwrap_or(Cassette::Auto);
+        let tapes = args.cassettes.as_ref().map(|dir| Tapes {
+            cassettes: Cassettes::new(dir),
+            mode: mode.into(),
+            on_miss: args.on_miss.into(),
+        });
+        let limits = Limits { requests: args.max_requests, cost: args.max_cost, price: args.price };
+        // One model for all profiles names the rows; else each profile has its own.
+        let mut first = ModelRules { base_url: rules.base_url.clone(), ..ModelRules::UNSAID };
+        if let Some(one) = all.first().filter(|one| all.iter().all(|other| other == *one)) {
+            first.model.clone_from(&one.model);
+        }
+        let rules = ModelRules { model: rules.model.or(first.model), ..rules };
+        let settings = ModelSettings {
+            rules,
+            template: args.prompt.as_deref().map(template).transpose()?,
+            tapes,
+            limits,
+            retries: Retries { tries: args.tries, ..Retries::default() },
+            concurrency: usize::from(args.concurrency),
+        };
+        if args.dry_run {
+            return Ok(Self::Dry(Box::new(Model::dry(settings)), all));
+        }
+        if mode != Cassette::Replay || args.cassettes.is_none() {
+            for rules in &all {
+                reachable(rules, args)?;
+            }
+            for host in hosts(&all) {
+                ui.say(&format!("summaries are asked of {host}"));
+            }
+        }
+        let ways = Ways {
+            key: key(ANY_KEY),
+            own_keys: [Provider::OpenAi, Provider::Anthropic]
+                .into_iter()
+                .filter_map(|provider| Some((provider, key(variable(provider))?)))
+                .collect(),
+            timeout: Duration::from_secs(args.timeout),
+            allow_http: args.allow_http,
+        };
+        Model::new(settings, ways)
+            .map(|model| Self::Model(Box::new(model)))
+            .map_err(|cause| Failure::new(cause, ""))
+    }
+
+    /// It, as a run knows it.
+    pub fn summarizer(&self) -> &dyn Summarizer {
+        match self {
+            Self::Embedded => &Extractive,
+            Self::Model(model) | Self::Dry(model, _) => model.as_ref(),
+        }
+    }
+
+    /// Threads for a run: as many as asked for, and at least as many as requests may be on their way.
+    pub fn threads(&self, args: &ModelArgs, jobs: usize) -> usize {
+        match self {
+            Self::Model(_) => {
+                let cores = if jobs == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { jobs };
+                cores.max(usize::from(args.concurrency))
+            }
+            Self::Embedded | Self::Dry(..) => jobs,
+        }
+    }
+
+    /// What results say of it.
+    pub fn told(&self, args: &ModelArgs) -> Option<WriterSettings> {
+        if matches!(self, Self::Embedded) {
+            return None;
+        }
+        let rules = rules(args);
+        let replays = args.cassettes.is_some() && args.cassette_mode == Some(Cassette::Replay);
+        Some(WriterSettings {
+            provider: rules.provider.map(|provider| provider.name().to_owned()).unwrap_or_default(),
+            model: rules.model.unwrap_or_default(),
+            max_output_tokens: rules.max_output_tokens,
+            temperature: match rules.temperature {
+                None => String::new(),
+                Some(Temperature::Unsaid) => "none".to_owned(),
+                Some(Temperature::Of(number)) => number.to_string(),
+            },
+            prompt_hash: match self {
+                Self::Model(model) | Self::Dry(model, _) => model.instructions().map_or_else(String::new, |text| {
+                    blake3::hash(text.as_bytes()).to_hex().to_string()
+                }),
+                Self::Embedded => String::new(),
+            },
+            on_miss: match args.on_miss {
+                super::args::Miss::Extractive if replays => "extractive".to_owned(),
+                _ => String::new(),
+            },
+        })
+    }
+
+    /// Names of the cassettes that hold its replies.
+    pub fn cassettes(&self, args: &ModelArgs) -> Vec<String> {
+        match self {
+            Self::Model(model) if args.cassettes.is_some() => model.answered(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Says what was asked and what it came to, and why nobody was asked any more.
+    pub fn report(&self, ui: &Ui) {
+        let Self::Model(model) = self else { return };
+        let spent = model.spent();
+        if spent.requests + spent.replayed > 0 {
+            ui.say(&sum(&spent, model.limits().price.is_some()));
+        }
+        if let Some(why) = model.ended() {
+            ui.complain(&format!("no more summaries were asked for: {why}"));
+        }
+    }
+}
+
+/// What was asked, in a line.
+fn sum(spent: &Spent, priced: bool) -> String {
+    let mut parts = vec![format!("{} requests", thousands(spent.requests))];
+    if spent.repeated > 0 {
+        parts.push(format!("{} of them repeated", thousands(spent.repeated)));
+    }
+    if spent.replayed > 0 {
+        parts.push(format!("{} replies from cassettes", thousands(spent.replayed)));
+    }
+    if spent.requests > 0 {
+        parts.push(format!("{} tokens in, {} out", thousands(spent.input), thousands(spent.output)));
+    }
+    if priced {
+        parts.push(format!("{:.4} dollars", spent.cost));
+    }
+    parts.join(", ")
+}
+
+/// What would be asked, as the product of a dry run.
+pub fn plan(model: &Model, all: &[ModelRules]) -> String {
+    let spent = model.spent();
+    let limits = model.limits();
+    let mut out = String::new();
+    for rules in all {
+        let (host, name) = (host(rules), rules.model.as_deref().unwrap_or_default());
+        let line = format!("host          {host}\nmodel         {name}\n");
+        if !out.contains(&line) {
+            out.push_str(&line);
+        }
+    }
+    out.push_str(&format!("requests      {}\n", thousands(spent.requests)));
+    out.push_str(&format!("tokens in     {} (counted here; providers count otherwise)\n", thousands(spent.input)));
+    out.push_str(&format!("tokens out    at most {}\n", thousands(spent.output)));
+    match limits.price {
+        Some(_) => out.push_str(&format!("price         at most {:.4} US dollars\n", spent.cost)),
+        None => out.push_str("price         not known: give --price IN,OUT\n"),
+    }
+    if let Some(why) = model.ended() {
+        out.push_str(&format!("not all       {why}\n"));
+    }
+    out.push_str("Nothing was sent. Requests of later cycles hold summaries that are not written yet; their sizes are estimates.\n");
+    out
+}
+
+/// What the command line says of the model.
+fn rules(args: &ModelArgs) -> ModelRules {
+    ModelRules {
+        provider: args.provider.map(Provider::from),
+        base_url: args.base_url.clone(),
+        model: args.model.clone(),
+        max_output_tokens: args.max_output_tokens,
+        temperature: args.temperature,
+    }
+}
+
+fn address(rules: &ModelRules) -> &str {
+    let provider = rules.provider.unwrap_or(Provider::OpenAi);
+    rules.base_url.as_deref().unwrap_or(provider.home())
+}
+
+fn host(rules: &ModelRules) -> String {
+    Endpoint::parse(address(rules)).map_or_else(|_| address(rules).to_owned(), |endpoint| endpoint.host)
+}
+
+fn hosts(all: &[ModelRules]) -> Vec<String> {
+    let mut hosts: Vec<String> = Vec::new();
+    for rules in all {
+        let one = format!("{} (model {})", host(rules), rules.model.as_deref().unwrap_or_default());
+        if !hosts.contains(&one) {
+            hosts.push(one);
+        }
+    }
+    hosts
+}
+
+/// Refuses addresses and missing keys before anything is read.
+fn reachable(rules: &ModelRules, args: &ModelArgs) -> Result<(), Failure> {
+    let base = address(rules);
+    let endpoint = Endpoint::parse(base).map_err(|cause| Failure::new(cause, ""))?;
+    if !endpoint.secure && !endpoint.local && !args.allow_http {
+        let cause = format!("--base-url {base}: logs and key would be sent to {} without encryption", endpoint.host);
+        return Err(Failure::new(cause, "give an https address, or --allow-http"));
+    }
+    let provider = rules.provider.unwrap_or(Provider::OpenAi);
+    if base == provider.home() && key(ANY_KEY).or_else(|| key(variable(provider))).is_none() {
+        let cause = format!("no key for {}", endpoint.host);
+        let hint = format!("set {} or {ANY_KEY} in the environment, or give --base-url", variable(provider));
+        return Err(Failure::new(cause, hint));
+    }
+    Ok(())
+}
+
+#[expect(clippy::disallowed_methods, reason = "keys come from the environment alone")]
+fn key(variable: &str) -> Option<Key> {
+    std::env::var(variable).ok().and_then(|text| Key::new(&text))
+}

@@ -1,0 +1,381 @@
+//! A model behind HTTP as a summarizer: what it is asked, what becomes of its reply, and what of its errors.
+//!
+//! Everything but [`http`] is pure: a [`Call`] is put together from the request, a reply or an error is read by [`wire`], and what
+//! follows from an error (wait and ask again, shorten the conversation, give up on the session or on all of them) is decided
+//! by value. Equal calls are asked once in a run. With [`cassettes`](super::cassette) a reply is kept, and a run that finds all
+//! its replies there opens no connection.
+//!
+//! A reply that is empty, cut short or nothing but reasoning is no summary; the policy's own rule says what happens then. What
+//! tells nothing of the policy (no key, no such model, nobody there, a limit of cost) makes the session an error in place
+//! of a number.
+
+use super::cassette::{Cassettes, Tape};
+use super::prompt::{Template, appended, assemble};
+use super::{Flaw, SummarizeError, Summarizer, SummaryRequest};
+use crate::tokens::Tokenizer;
+use crate::prompt::TooLong;
+use ask::Line;
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, OnceLock};
+
+mod ask;
+mod call;
+#[cfg(feature = "llm")]
+mod http;
+mod limits;
+mod retry;
+mod rules;
+mod shorten;
+#[cfg(test)]
+mod tests;
+mod wire;
+
+pub use ask::{Endpoint, Key, Ways};
+pub(crate) use ask::variable;
+pub use call::Call;
+pub use limits::{Limits, Price, Spent};
+pub use retry::Retries;
+pub use rules::{ModelRules, Provider, Temperature};
+pub use wire::{End, Reply, Usage};
+
+pub(super) use shorten::middle;
+
+/// How often a conversation is shortened before it is given up.
+const SHORTENINGS: usize = 5;
+/// Fewer tokens of a conversation than this are not worth a summary.
+const LEAST: u64 = 48;
+
+/// What becomes of a request to which the cassettes hold no reply, in replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum OnMiss {
+    /// The session is an error.
+    #[default]
+    Fail,
+    /// The embedded summarizer writes in its place, which the rows tell.
+    Extractive,
+}
+
+/// When cassettes are read and when they are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TapeMode {
+    /// Every reply is asked for, and kept.
+    Record,
+    /// Nobody is asked.
+    Replay,
+    /// What is not there is asked for, and kept.
+    Auto,
+}
+
+/// Where replies are kept.
+#[derive(Debug, Clone)]
+pub struct Tapes {
+    /// The directory.
+    pub cassettes: Cassettes,
+    /// Read, written, or both.
+    pub mode: TapeMode,
+    /// What a missing reply means.
+    pub on_miss: OnMiss,
+}
+
+/// How models are asked in a run.
+#[derive(Debug, Clone, Default)]
+pub struct ModelSettings {
+    /// What the command line says of the model; it goes before what a profile says.
+    pub rules: ModelRules,
+    /// Instructions in place of ours.
+    pub template: Option<Template>,
+    /// Where replies are kept.
+    pub tapes: Option<Tapes>,
+    /// The most that is asked.
+    pub limits: Limits,
+    /// When to ask again.
+    pub retries: Retries,
+    /// Requests on their way at once, 1 to 256.
+    pub concurrency: usize,
+}
+
+/// Why a call has no reply that could be used.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Trouble {
+    /// The input is more than the model takes.
+    Overflow { limit: Option<u64>, used: Option<u64>, text: String },
+    /// More output was asked for than the model can be set to.
+    Output { limit: u64, text: String },
+    /// The provider did not answer, or not in time, however often it was asked.
+    Failed(String),
+    /// This request cannot be answered, and no policy is at fault.
+    Stopped(String),
+    /// No request can.
+    Ended(String),
+    /// There is no cassette, and the embedded summarizer is to write.
+    Missing,
+}
+
+/// The summarizer.
+#[derive(Debug)]
+pub struct Model {
+    settings: ModelSettings,
+    name: String,
+    line: Line,
+    /// What was asked so far, by the name of the call.
+    asked: Mutex<FxHashMap<String, Arc<OnceLock<Result<Reply, Trouble>>>>>,
+    /// Why nobody is asked any more.
+    ended: OnceLock<String>,
+    spent: Mutex<Spent>,
+}
+
+impl Model {
+    /// A model that is asked as the settings say, over the ways that there are.
+    ///
+    /// # Errors
+    ///
+    /// The settings lead nowhere; the text says what to give.
+    pub fn new(settings: ModelSettings, ways: Ways) -> Result<Self, String> {
+        let replays = settings.tapes.as_ref().is_some_and(|tapes| tapes.mode == TapeMode::Replay);
+        let line = if replays { Line::Closed } else { Line::open(&settings, ways)? };
+        let name = settings.rules.model.as_ref().map_or_else(|| "llm".to_owned(), |model| format!("llm:{model}"));
+        Ok(Self {
+            settings,
+            name,
+            line,
+            asked: Mutex::default(),
+            ended: OnceLock::new(),
+            spent: Mutex::default(),
+        })
+    }
+
+    /// A model that nobody asks: requests are counted, and the embedded summarizer writes in its place.
+    pub fn dry(settings: ModelSettings) -> Self {
+        let name = "dry-run".to_owned();
+        let line = Line::Dry;
+        Self {
+            settings,
+            name,
+            line,
+            asked: Mutex::default(),
+            ended: OnceLock::new(),
+            spent: Mutex::default(),
+        }
+    }
+
+    /// What was asked so far and what it came to.
+    pub fn spent(&self) -> Spent {
+        self.spent.lock().map(|spent| spent.clone()).unwrap_or_default()
+    }
+
+    /// The limits that hold for it.
+    pub fn limits(&self) -> &Limits {
+        &self.settings.limits
+    }
+
+    /// Instructions in place of ours.
+    pub fn instructions(&self) -> Option<&str> {
+        self.settings.template.as_ref().map(Template::text)
+    }
+
+    /// Why nobody was asked any more, where the run got so far.
+    pub fn ended(&self) -> Option<&str> {
+        self.ended.get().map(String::as_str)
+    }
+
+    /// Names of the calls that were answered, in order.
+    pub fn answered(&self) -> Vec<String> {
+        let asked = self.asked.lock().map(|asked| asked.clone()).unwrap_or_default();
+        let mut names: Vec<String> = asked
+            .into_iter()
+            .filter(|(_, reply)| {
+                matches!(
+                    reply.get(),
+                    Some(Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. }))
+                )
+            })
+            .map(|(name, _)| name)
+            .collect();
+        names.sort_unstable();
+        names
+    }
+
+    /// Has a text written, of a conversation as short as it has to be.
+    fn written(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let rules = self.settings.rules.over(request.handing.model);
+        let mut most = None;
+        let mut output = rules.output(request.aim);
+        let mut trouble = String::new();
+        for _ in 0..=SHORTENINGS {
+            let prompt = assemble(request, self.settings.template.as_ref(), most);
+            let call = Call::new(&rules, output, prompt.clone()).map_err(SummarizeError::Stopped)?;
+            match self.reply(&call, request) {
+                Ok(reply) => return judged(reply),
+                Err(Trouble::Overflow { .. })
+                    if request.handing.rules.ask.too_long == TooLong::Split && request.messages.len() > 1 =>
+                {
+                    return self.in_halves(request);
+                }
+                Err(Trouble::Overflow { limit, used, text }) => {
+                    let counted = shorten::Counted::of(&prompt, &request.view.counter);
+                    let room = shorten::room(&counted, limit, used, output);
+                    trouble = text;
+                    match room.filter(|room| *room >= LEAST) {
+                        Some(room) => most = Some(room),
+                        None => break,
+                    }
+                }
+                Err(Trouble::Output { limit, text }) if limit > 0 && limit < output => {
+                    (output, trouble) = (limit, text);
+                }
+                Err(Trouble::Output { text, .. } | Trouble::Stopped(text) | Trouble::Ended(text)) => {
+                    return Err(SummarizeError::Stopped(text));
+                }
+                Err(Trouble::Failed(text)) => return Err(SummarizeError::Failed(text)),
+                Err(Trouble::Missing) => return super::extractive::Extractive.summarize(request),
+            }
+        }
+        Err(SummarizeError::Failed(format!("the conversation cannot be made short enough: {trouble}")))
+    }
+
+    /// The summary of the first half, taken up in that of the second.
+    fn in_halves(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let middle = request.messages.start + request.messages.len() / 2;
+        let turn_start = request.turn_start;
+        let first = SummaryRequest {
+            messages: request.messages.start..middle,
+            turn_start: turn_start.filter(|start| *start < middle),
+            ..request.clone()
+        };
+        let text = self.written(&first)?;
+        let rules = request.handing.rules;
+        let role = request.handing.summary.map_or(crate::harness::Role::User, |(role, _)| role);
+        // A policy that takes up no summary is handed it as a message.
+        let among = request.handing.summary.is_some() || rules.previous.is_none();
+        let second = SummaryRequest {
+            messages: middle..request.messages.end,
+            turn_start: turn_start.map(|start| start.max(middle)),
+            previous: Some(&text),
+            handing: super::Handing { summary: among.then_some((role, text.as_str())), ..request.handing },
+            ..request.clone()
+        };
+        self.written(&second)
+    }
+
+    /// The reply to a call, which is asked for once.
+    fn reply(&self, call: &Call, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
+        let name = call.name();
+        let place = match self.asked.lock() {
+            Ok(mut asked) => asked.entry(name.clone()).or_default().clone(),
+            Err(_) => Arc::default(),
+        };
+        place.get_or_init(|| self.asked_once(call, &name, request)).clone()
+    }
+
+    fn asked_once(&self, call: &Call, name: &str, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
+        let tapes = self.settings.tapes.as_ref();
+        if let Some(tapes) = tapes.filter(|tapes| tapes.mode != TapeMode::Record) {
+            match tapes.cassettes.find(name) {
+                Ok(Some(tape)) => return self.heard(tape),
+                Ok(None) if tapes.mode == TapeMode::Replay => {
+                    return match tapes.on_miss {
+                        OnMiss::Extractive => Err(Trouble::Missing),
+                        OnMiss::Fail => Err(Trouble::Stopped(format!(
+                            "no cassette {name}.json in {} answers the request of {} for messages {} to {} ({} tokens)",
+                            tapes.cassettes.dir().display(),
+                            call.model,
+                            request.messages.start,
+                            request.messages.end,
+                            call.tokens(request.view.counter.tokenizer())
+                        ))),
+                    };
+                }
+                Ok(None) => {}
+                Err(error) => return Err(Trouble::Stopped(error.to_string())),
+            }
+        }
+        if let Some(why) = self.ended.get() {
+            return Err(Trouble::Ended(why.clone()));
+        }
+        let rules = self.settings.rules.over(request.handing.model);
+        let outcome = self.line.ask(call, &rules, &self.settings, &self.spent, request);
+        if let Err(Trouble::Ended(why)) = &outcome {
+            self.ended.get_or_init(|| why.clone());
+        }
+        let tape = match &outcome {
+            Ok(reply) => Some(Tape::Reply(reply.clone())),
+            Err(Trouble::Overflow { limit, used, text }) => {
+                Some(Tape::Overflow { limit: *limit, used: *used, text: text.clone() })
+            }
+            Err(Trouble::Output { limit, text }) => Some(Tape::Output { limit: *limit, text: text.clone() }),
+            Err(_) => None,
+        };
+        if let (Some(tapes), Some(tape)) = (tapes, tape)
+            && !matches!(self.line, Line::Dry)
+            && let Err(error) = tapes.cassettes.keep(call, &tape)
+        {
+            // A reply that cannot be kept was paid for in vain: better now than for all of them.
+            let why = error.to_string();
+            self.ended.get_or_init(|| why.clone());
+            return Err(Trouble::Ended(why));
+        }
+        outcome
+    }
+
+    /// What a cassette holds.
+    fn heard(&self, tape: Tape) -> Result<Reply, Trouble> {
+        if let Ok(mut spent) = self.spent.lock() {
+            spent.replayed += 1;
+        }
+        match tape {
+            Tape::Reply(reply) => Ok(reply),
+            Tape::Overflow { limit, used, text } => Err(Trouble::Overflow { limit, used, text }),
+            Tape::Output { limit, text } => Err(Trouble::Output { limit, text }),
+        }
+    }
+}
+
+/// The summary in a reply, where it is one.
+fn judged(reply: Reply) -> Result<String, SummarizeError> {
+    let (text, reasoned) = without_reasoning(&reply.text);
+    match reply.end {
+        End::Stop if reasoned && text.is_empty() => Err(SummarizeError::Flawed(Flaw::Hollow, reply.text)),
+        End::Stop if text.is_empty() && reply.reasoning => Err(SummarizeError::Flawed(Flaw::Hollow, String::new())),
+        End::Stop => Ok(text.to_owned()),
+        End::Length => Err(SummarizeError::Flawed(Flaw::CutShort, text.to_owned())),
+        End::Call => Err(SummarizeError::Flawed(Flaw::Call, text.to_owned())),
+        End::Filter => Err(SummarizeError::Failed("the provider refused to write it".to_owned())),
+    }
+}
+
+/// A text without the reasoning that servers leave in front of it, and whether there was any. Reasoning that never ends is all
+/// there is.
+fn without_reasoning(text: &str) -> (&str, bool) {
+    let Some(inner) = text.trim_start().strip_prefix("<think>") else { return (text, false) };
+    (inner.split_once("</think>").map_or("", |(_, behind)| behind.trim_start()), true)
+}
+
+impl Summarizer for Model {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        let text = self.written(request)?;
+        let tokenizer = request.view.counter.tokenizer();
+        let lists = appended(request, request.budget);
+        if lists.is_empty() || matches!(self.line, Line::Dry) {
+            return Ok(fitted(&text, request.budget, tokenizer));
+        }
+        let room = request.budget.saturating_sub(tokenizer.count(&lists));
+        let mut text = fitted(&text, room, tokenizer);
+        if !text.is_empty() {
+            text.push_str(&lists);
+        }
+        Ok(text)
+    }
+
+    fn waits(&self) -> bool {
+        true
+    }
+}
+
+/// A text within so many tokens, cut between words.
+fn fitted(text: &str, room: u64, tokenizer: Tokenizer) -> String {
+    tokenizer.cut(text, room).unwrap_or_default()
+}
