@@ -205,7 +205,7 @@ pub struct SummaryRow {
     /// Cycles in which nothing could leave, over all cycles.
     pub uncut: u64,
     /// Cycles in which another text, or nothing, took the place of the summary asked for, over all cycles.
-    pub fell_back: u64,
+    pub summary_degraded: u64,
     /// Cycles whose trigger fired too late, over all cycles.
     pub late_triggers: u64,
     /// Facts that only a stored summary outside the context holds, over all cycles; lost.
@@ -697,7 +697,7 @@ fn add_health(row: &mut SummaryRow, cycle: &CycleRow) {
     row.tail_lost += cycle.tail_facts.saturating_sub(cycle.tail_facts_in_context);
     row.unfit += u64::from(cycle.unfit);
     row.uncut += u64::from(cycle.uncut);
-    row.fell_back += u64::from(cycle.fell_back);
+    row.summary_degraded += u64::from(cycle.summary_degraded);
     row.late_triggers += u64::from(cycle.late_trigger);
     row.facts_archived += cycle.facts_archived;
     row.prompt_tokens += cycle.prompt_tokens;

@@ -237,6 +237,23 @@ impl PromptRules {
         &OWN
     }
 
+    /// These; where no message is written at all, what is said here on top of our own rules.
+    #[must_use]
+    pub fn completed(self) -> Self {
+        let forms = [&self.system, &self.user, &self.assistant, &self.tool, &self.custom];
+        if forms.iter().any(|form| form.is_some()) {
+            return self;
+        }
+        let own = Self::own().clone();
+        let between = if self.ask.between.is_empty() { own.ask.between.clone() } else { self.ask.between };
+        Self {
+            previous: self.previous.or(own.previous.clone()),
+            digests: self.digests,
+            ask: AskRules { between, ..self.ask },
+            ..own
+        }
+    }
+
     /// The form of a role's text.
     fn form(&self, role: Role) -> Option<&Form> {
         match role {

@@ -10,10 +10,10 @@ use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile, SummaryRole};
 use crate::prompt::{Part, PromptRules};
-use crate::strategy::{Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, taken, truncated};
-use crate::summarize::{
-    FileLists, Flaw, Handing, ListForm, SessionView, Summarizer, SummaryRequest, Told,
+use crate::strategy::{
+    Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, taken, truncated,
 };
+use crate::summarize::{FileLists, Flaw, Handing, ListForm, SessionView, Summarizer, SummaryRequest, Told};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
 
@@ -602,7 +602,7 @@ impl<'a> Runner<'a> {
                 Ok(Some(blank(self.plan.strategy, request, rules, reason)))
             }
             Unwritten::Flawed(flaw, text) if self.takes(flaw, &text) => {
-                Ok(taken(self.plan.strategy, request, rules, &text, format!("{reason}; the policy takes it")))
+                Ok(taken(self.plan.strategy, request, rules, &text, reason))
             }
             // The budget or the session is at fault, and no model.
             Unwritten::Nothing(_) => Ok(truncated(request, rules, Some(reason))),
@@ -621,6 +621,7 @@ impl<'a> Runner<'a> {
             Flaw::CutShort => writing.cut_short,
             Flaw::Call => writing.tool_call,
             Flaw::Hollow => Taken::Accepted,
+            Flaw::StandIn => return true,
         };
         rule == Taken::Accepted
             && !writing.refuses(text)

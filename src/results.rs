@@ -291,7 +291,7 @@ pub struct CycleRow {
     /// Its tokens.
     pub largest_tokens: Option<u64>,
     /// Another text, or nothing, took the place of the summary asked for: `fallback_reason` says why.
-    pub fell_back: bool,
+    pub summary_degraded: bool,
     /// The context had passed the window before the trigger fired.
     pub late_trigger: bool,
     /// What went wrong; the row's other numbers are then 0.

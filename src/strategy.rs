@@ -239,8 +239,25 @@ pub fn taken(
         return Some(blank(strategy, request, rules, reason));
     }
     let (text, tokens) = within(request, rules, |_| Ok(text.to_owned())).ok()?;
-    let metadata = rules.metadata.then(|| request.lists.clone());
-    Some(Generated { text, tokens, lists_in_text: false, metadata, used: strategy, fallback: Some(reason) })
+    Some(Generated { fallback: Some(reason), ..written(strategy, text, tokens, request, rules) })
+}
+
+/// A summary, as it enters the context.
+fn written(
+    strategy: Strategy,
+    text: String,
+    tokens: u64,
+    request: &SummaryRequest<'_>,
+    rules: &TextRules,
+) -> Generated {
+    Generated {
+        text,
+        tokens,
+        lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
+        metadata: rules.metadata.then(|| request.lists.clone()),
+        used: strategy,
+        fallback: None,
+    }
 }
 
 /// Structured and narrative.
@@ -270,14 +287,7 @@ fn summarized(
         };
         summarizer.summarize(&inner)
     })?;
-    Ok(Generated {
-        text,
-        tokens,
-        lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
-        metadata: rules.metadata.then(|| request.lists.clone()),
-        used: strategy,
-        fallback: None,
-    })
+    Ok(written(strategy, text, tokens, request, rules))
 }
 
 /// Truncate, asked for or in the place of a summary, for `reason`. `None` when the budget holds no text.

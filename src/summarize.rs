@@ -214,6 +214,9 @@ pub enum Flaw {
     /// Nothing but reasoning, or markup of calls.
     #[error("the reply holds nothing but reasoning")]
     Hollow,
+    /// It is none of the model's: no reply was there, and who asked for this run said who writes then.
+    #[error("no cassette: the embedded summarizer wrote in place of the model")]
+    StandIn,
 }
 
 /// Writes summaries. The embedded [`extractive::Extractive`] needs nothing; a model behind HTTP is another.

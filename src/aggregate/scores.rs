@@ -124,7 +124,7 @@ pub const AMOUNTS: [(&str, AmountOf); 23] = [
     ("tail_lost", |row| row.tail_facts.saturating_sub(row.tail_facts_in_context)),
     ("unfit", |row| u64::from(row.unfit)),
     ("uncut", |row| u64::from(row.uncut)),
-    ("fell_back", |row| u64::from(row.fell_back)),
+    ("summary_degraded", |row| u64::from(row.summary_degraded)),
     ("late_triggers", |row| u64::from(row.late_trigger)),
     ("invented", |row| row.invented),
     ("quotes_fabricated", |row| row.quotes_fabricated),

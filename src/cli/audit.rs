@@ -13,7 +13,8 @@ use crate::run::RunSettings;
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
     let jobs = args.work.threads();
     let settings = RunSettings::audit(args.work.tokenizer, jobs, args.log_facts);
-    let done = perform(&args.paths, &args.list, &settings, (&Scribe::Embedded, None), args.out.as_deref(), ui)?;
+    let done =
+        perform(&args.paths, &args.list, &settings, (&Scribe::Embedded, None), args.out.as_deref(), ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {
         let text = audit::render(args.format.into(), &done.output, &done.aggregate, done.look(ui))

@@ -11,8 +11,8 @@ use crate::summarize::Summarizer;
 use crate::summarize::cassette::Cassettes;
 use crate::summarize::extractive::Extractive;
 use crate::summarize::llm::{
-    Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes,
-    Temperature, Ways, variable,
+    Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes, Temperature,
+    Ways, variable,
 };
 use std::time::Duration;
 
@@ -51,7 +51,10 @@ impl Scribe {
         for (rules, profile) in all.iter().zip(profiles) {
             if rules.model.is_none() {
                 let cause = format!("no model is named for the profile {}", profile.name);
-                return Err(Failure::new(cause, "give --model NAME, or `model` in the [llm] section of the profile"));
+                return Err(Failure::new(
+                    cause,
+                    "give --model NAME, or `model` in the [llm] section of the profile",
+                ));
             }
         }
         let mode = args.cassette_mode.unwrap_or(Cassette::Auto);
@@ -112,7 +115,11 @@ impl Scribe {
     pub fn threads(&self, args: &ModelArgs, jobs: usize) -> usize {
         match self {
             Self::Model(_) => {
-                let cores = if jobs == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { jobs };
+                let cores = if jobs == 0 {
+                    std::thread::available_parallelism().map_or(1, usize::from)
+                } else {
+                    jobs
+                };
                 cores.max(usize::from(args.concurrency))
             }
             Self::Embedded | Self::Dry(..) => jobs,
@@ -136,9 +143,9 @@ impl Scribe {
                 Some(Temperature::Of(number)) => number.to_string(),
             },
             prompt_hash: match self {
-                Self::Model(model) | Self::Dry(model, _) => model.instructions().map_or_else(String::new, |text| {
-                    blake3::hash(text.as_bytes()).to_hex().to_string()
-                }),
+                Self::Model(model) | Self::Dry(model, _) => model
+                    .instructions()
+                    .map_or_else(String::new, |text| blake3::hash(text.as_bytes()).to_hex().to_string()),
                 Self::Embedded => String::new(),
             },
             on_miss: match args.on_miss {
@@ -200,7 +207,10 @@ pub fn plan(model: &Model, all: &[ModelRules]) -> String {
         }
     }
     out.push_str(&format!("requests      {}\n", thousands(spent.requests)));
-    out.push_str(&format!("tokens in     {} (counted here; providers count otherwise)\n", thousands(spent.input)));
+    out.push_str(&format!(
+        "tokens in     {} (counted here; providers count otherwise)\n",
+        thousands(spent.input)
+    ));
     out.push_str(&format!("tokens out    at most {}\n", thousands(spent.output)));
     match limits.price {
         Some(_) => out.push_str(&format!("price         at most {:.4} US dollars\n", spent.cost)),
@@ -249,7 +259,8 @@ fn reachable(rules: &ModelRules, args: &ModelArgs) -> Result<(), Failure> {
     let base = address(rules);
     let endpoint = Endpoint::parse(base).map_err(|cause| Failure::new(cause, ""))?;
     if !endpoint.secure && !endpoint.local && !args.allow_http {
-        let cause = format!("--base-url {base}: logs and key would be sent to {} without encryption", endpoint.host);
+        let cause =
+            format!("--base-url {base}: logs and key would be sent to {} without encryption", endpoint.host);
         return Err(Failure::new(cause, "give an https address, or --allow-http"));
     }
     let provider = rules.provider.unwrap_or(Provider::OpenAi);

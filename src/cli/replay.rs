@@ -26,7 +26,8 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     settings.jobs = scribe.threads(&args.model, settings.jobs);
     if let Scribe::Dry(model, rules) = &scribe {
         let found = args.list.find(&args.paths, ui);
-        let output = with_progress(&found, ui, |progress| run_all(&found, &settings, model.as_ref(), progress))?;
+        let output =
+            with_progress(&found, ui, |progress| run_all(&found, &settings, model.as_ref(), progress))?;
         problems(&output.manifest, MANIFEST, ui);
         ui.product(&plan(model, rules))?;
         return Ok(ended(&output, ui));
@@ -153,6 +154,9 @@ fn not_exercised(output: &RunOutput, ui: &Ui) {
     }
 }
 
+/// Causes of failures that are named.
+const MOST_CAUSES: usize = 10;
+
 /// Names each cause of a failure once, where nothing else is shown.
 fn failed(output: &RunOutput, ui: &Ui) {
     let mut causes: Vec<(&str, &str, u64)> = Vec::new();
@@ -162,13 +166,15 @@ fn failed(output: &RunOutput, ui: &Ui) {
             None => causes.push((&row.source, &row.error, 1)),
         }
     }
-    const MOST: usize = 10;
-    for (source, cause, rows) in causes.iter().take(MOST) {
+    for (source, cause, rows) in causes.iter().take(MOST_CAUSES) {
         let more = if *rows > 1 { format!(" (and {} more replays)", rows - 1) } else { String::new() };
         ui.complain(&format!("{source}: {cause}{more}"));
     }
-    if causes.len() > MOST {
-        ui.complain(&format!("and {} more causes; sessions.csv has them (--out DIR)", causes.len() - MOST));
+    if causes.len() > MOST_CAUSES {
+        ui.complain(&format!(
+            "and {} more causes; sessions.csv has them (--out DIR)",
+            causes.len() - MOST_CAUSES
+        ));
     }
 }
 

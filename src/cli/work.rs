@@ -47,7 +47,8 @@ pub fn perform(
         prepare(dir)?;
     }
     let found = list.find(paths, ui);
-    let mut output = with_progress(&found, ui, |progress| run(&found, settings, scribe.summarizer(), progress))?;
+    let mut output =
+        with_progress(&found, ui, |progress| run(&found, settings, scribe.summarizer(), progress))?;
     problems(&output.manifest, MANIFEST, ui);
     output.manifest.cassettes = model.map(|args| scribe.cassettes(args)).unwrap_or_default();
     scribe.report(ui);

@@ -2,6 +2,7 @@
 
 use super::check::Fault;
 use super::{Fix, Profile, ProfileError, templates};
+use crate::prompt::PromptRules;
 use toml::{Table, Value};
 
 /// The embedded policies: the default first.
@@ -104,7 +105,13 @@ impl Profile {
         };
         templates::check(&table).map_err(|fault| fail(fault.in_text(text)))?;
         profile.validate().map_err(|fault| fail(fault.in_text(text)))?;
-        Ok(profile)
+        Ok(profile.completed())
+    }
+
+    /// A prompt that says nothing of how messages are written writes them as ours does.
+    fn completed(mut self) -> Self {
+        self.prompt = self.prompt.map(PromptRules::completed);
+        self
     }
 
     /// An embedded profile as a table, those that it extends taken in; of `NAME+fixes` too.
@@ -129,7 +136,7 @@ impl Profile {
         let profile: Self = table.clone().try_into().map_err(told)?;
         templates::check(&table).map_err(|fault| fail(fault.in_text("")))?;
         profile.validate().map_err(|fault| fail(fault.in_text("")))?;
-        Ok(profile)
+        Ok(profile.completed())
     }
 }
 

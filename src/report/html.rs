@@ -259,7 +259,7 @@ fn rules(view: &View<'_>) -> Markup {
     let other: [(&str, fn(&crate::aggregate::SummaryRow) -> u64); 4] = [
         ("no rule: tail larger than the window", |row| row.unfit),
         ("no rule: no place to cut", |row| row.uncut),
-        ("no rule: another text than asked for", |row| row.fell_back),
+        ("no rule: another text than asked for", |row| row.summary_degraded),
         ("no rule: window passed before the trigger", |row| row.late_triggers),
     ];
     for (name, of) in RULES.into_iter().chain(other) {

@@ -317,7 +317,8 @@ impl Scene<'_> {
             largest_message: largest.map(|at| at as u64),
             largest_line: largest.and_then(|at| Some(u64::from(self.transcript.messages.get(at)?.line))),
             largest_tokens: largest.map(|at| self.prepared.tokens.range(at..at + 1)),
-            fell_back: trace.failed.is_some() || used.is_some_and(|generated| generated.fallback.is_some()),
+            summary_degraded: trace.failed.is_some()
+                || used.is_some_and(|generated| generated.fallback.is_some()),
             late_trigger: trace.cut.late,
             ..CycleRow::default()
         }

@@ -73,7 +73,11 @@ fn attempt(
     summarizer: &dyn Summarizer,
 ) -> Result<Option<Generated>, Unwritten> {
     let transcript = session(roles);
-    let view = SessionView::new(&transcript, crate::tokens::Counter::new(Tokenizer::O200k), Vec::new());
+    let view = SessionView::new(
+        &transcript,
+        crate::tokens::Counter::new(crate::tokens::Tokenizer::O200k),
+        Vec::new(),
+    );
     let lists = lists();
     let request = SummaryRequest {
         view: &view,

@@ -15,7 +15,7 @@ const VERSION: u32 = 1;
 
 /// What a model replied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Tape {
     /// A reply.
     Reply(Reply),
@@ -133,7 +133,8 @@ impl Cassettes {
         let wrong = |error: io::Error| CassetteError { path: self.dir.clone(), cause: error.to_string() };
         let mut found = Inventory::default();
         let entries = fs::read_dir(&self.dir).map_err(wrong)?;
-        let mut paths = entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(wrong)?;
+        let mut paths =
+            entries.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>().map_err(wrong)?;
         paths.sort();
         for path in paths {
             let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -141,7 +142,7 @@ impl Cassettes {
                 found.left.push(path);
                 continue;
             }
-            let Some(name) = file.strip_suffix(".json") else { continue };
+            let Some(name) = file.strip_suffix(".json").filter(|name| is_name(name)) else { continue };
             let parsed = read(&path)
                 .map_err(|error| CassetteError { path: path.clone(), cause: error.to_string() })
                 .and_then(|bytes| parse(&path, name, &bytes));
@@ -170,6 +171,11 @@ impl Cassettes {
 /// It cannot be removed.
 pub fn remove(path: &Path) -> Result<(), CassetteError> {
     fs::remove_file(path).map_err(|error| CassetteError { path: path.to_owned(), cause: error.to_string() })
+}
+
+/// Could a call be called so?
+fn is_name(text: &str) -> bool {
+    text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
 #[expect(clippy::disallowed_methods, reason = "replies are read where a summary is asked for")]

@@ -12,8 +12,8 @@
 use super::cassette::{Cassettes, Tape};
 use super::prompt::{Template, appended, assemble};
 use super::{Flaw, SummarizeError, Summarizer, SummaryRequest};
-use crate::tokens::Tokenizer;
 use crate::prompt::TooLong;
+use crate::tokens::Tokenizer;
 use ask::Line;
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, Mutex, OnceLock};
@@ -30,8 +30,8 @@ mod shorten;
 mod tests;
 mod wire;
 
-pub use ask::{Endpoint, Key, Ways};
 pub(crate) use ask::variable;
+pub use ask::{Endpoint, Key, Ways};
 pub use call::Call;
 pub use limits::{Limits, Price, Spent};
 pub use retry::Retries;
@@ -133,7 +133,8 @@ impl Model {
     pub fn new(settings: ModelSettings, ways: Ways) -> Result<Self, String> {
         let replays = settings.tapes.as_ref().is_some_and(|tapes| tapes.mode == TapeMode::Replay);
         let line = if replays { Line::Closed } else { Line::open(&settings, ways)? };
-        let name = settings.rules.model.as_ref().map_or_else(|| "llm".to_owned(), |model| format!("llm:{model}"));
+        let name =
+            settings.rules.model.as_ref().map_or_else(|| "llm".to_owned(), |model| format!("llm:{model}"));
         Ok(Self {
             settings,
             name,
@@ -184,10 +185,7 @@ impl Model {
         let mut names: Vec<String> = asked
             .into_iter()
             .filter(|(_, reply)| {
-                matches!(
-                    reply.get(),
-                    Some(Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. }))
-                )
+                matches!(reply.get(), Some(Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. })))
             })
             .map(|(name, _)| name)
             .collect();
@@ -213,12 +211,12 @@ impl Model {
                 }
                 Err(Trouble::Overflow { limit, used, text }) => {
                     let counted = shorten::Counted::of(&prompt, &request.view.counter);
-                    let room = shorten::room(&counted, limit, used, output);
+                    let room = shorten::room(&counted, limit, used, output).max(LEAST);
                     trouble = text;
-                    match room.filter(|room| *room >= LEAST) {
-                        Some(room) => most = Some(room),
-                        None => break,
+                    if room >= counted.conversation {
+                        break;
                     }
+                    most = Some(room);
                 }
                 Err(Trouble::Output { limit, text }) if limit > 0 && limit < output => {
                     (output, trouble) = (limit, text);
@@ -227,7 +225,10 @@ impl Model {
                     return Err(SummarizeError::Stopped(text));
                 }
                 Err(Trouble::Failed(text)) => return Err(SummarizeError::Failed(text)),
-                Err(Trouble::Missing) => return super::extractive::Extractive.summarize(request),
+                Err(Trouble::Missing) => {
+                    let text = super::extractive::Extractive.summarize(request)?;
+                    return Err(SummarizeError::Flawed(Flaw::StandIn, text));
+                }
             }
         }
         Err(SummarizeError::Failed(format!("the conversation cannot be made short enough: {trouble}")))
@@ -335,7 +336,9 @@ fn judged(reply: Reply) -> Result<String, SummarizeError> {
     let (text, reasoned) = without_reasoning(&reply.text);
     match reply.end {
         End::Stop if reasoned && text.is_empty() => Err(SummarizeError::Flawed(Flaw::Hollow, reply.text)),
-        End::Stop if text.is_empty() && reply.reasoning => Err(SummarizeError::Flawed(Flaw::Hollow, String::new())),
+        End::Stop if text.is_empty() && reply.reasoning => {
+            Err(SummarizeError::Flawed(Flaw::Hollow, String::new()))
+        }
         End::Stop => Ok(text.to_owned()),
         End::Length => Err(SummarizeError::Flawed(Flaw::CutShort, text.to_owned())),
         End::Call => Err(SummarizeError::Flawed(Flaw::Call, text.to_owned())),
@@ -356,22 +359,39 @@ impl Summarizer for Model {
     }
 
     fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
-        let text = self.written(request)?;
-        let tokenizer = request.view.counter.tokenizer();
-        let lists = appended(request, request.budget);
-        if lists.is_empty() || matches!(self.line, Line::Dry) {
-            return Ok(fitted(&text, request.budget, tokenizer));
+        let text = match self.written(request) {
+            Ok(text) => text,
+            // Whoever takes it takes it with its lists.
+            Err(SummarizeError::Flawed(flaw @ (Flaw::CutShort | Flaw::Call), text))
+                if !text.trim().is_empty() =>
+            {
+                return Err(SummarizeError::Flawed(flaw, Self::with_lists(&text, request)));
+            }
+            Err(error) => return Err(error),
+        };
+        // The embedded summarizer has written its lists already.
+        if matches!(self.line, Line::Dry) {
+            return Ok(fitted(&text, request.budget, request.view.counter.tokenizer()));
         }
-        let room = request.budget.saturating_sub(tokenizer.count(&lists));
-        let mut text = fitted(&text, room, tokenizer);
-        if !text.is_empty() {
-            text.push_str(&lists);
-        }
-        Ok(text)
+        Ok(Self::with_lists(&text, request))
     }
 
     fn waits(&self) -> bool {
         true
+    }
+}
+
+impl Model {
+    /// A text with the lists of the harness behind it, both within the budget.
+    fn with_lists(text: &str, request: &SummaryRequest<'_>) -> String {
+        let tokenizer = request.view.counter.tokenizer();
+        let lists = appended(request, request.budget);
+        let room = request.budget.saturating_sub(tokenizer.count(&lists));
+        let mut text = fitted(text, room, tokenizer);
+        if !text.is_empty() {
+            text.push_str(&lists);
+        }
+        text
     }
 }
 

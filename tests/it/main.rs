@@ -18,6 +18,7 @@ mod inputs;
 mod inspect;
 mod labels;
 mod layers;
+mod llm;
 mod logs;
 mod overflow;
 mod own_policies;

@@ -23,6 +23,25 @@ impl Sandbox {
         Self { dir: tempfile::tempdir().expect("a temporary directory") }
     }
 
+    /// Another one with the same files.
+    pub(crate) fn clone_dir(&self) -> Self {
+        fn copy(from: &Path, to: &Path) {
+            std::fs::create_dir_all(to).expect("a directory");
+            for entry in std::fs::read_dir(from).expect("a directory") {
+                let path = entry.expect("an entry").path();
+                let target = to.join(path.file_name().expect("a name"));
+                if path.is_dir() {
+                    copy(&path, &target);
+                } else {
+                    std::fs::copy(&path, &target).expect("a copy");
+                }
+            }
+        }
+        let other = Self::new();
+        copy(self.dir.path(), other.dir.path());
+        other
+    }
+
     pub(crate) fn path(&self, name: &str) -> PathBuf {
         self.dir.path().join(name)
     }
@@ -42,9 +61,19 @@ impl Sandbox {
 
     /// Runs the program with text on stdin.
     pub(crate) fn run_with(&self, arguments: &[&str], stdin: &str) -> Ran {
+        self.run_as(arguments, stdin, &[])
+    }
+
+    /// Runs the program with more in its environment.
+    pub(crate) fn run_in(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Ran {
+        self.run_as(arguments, "", environment)
+    }
+
+    fn run_as(&self, arguments: &[&str], stdin: &str, environment: &[(&str, &str)]) -> Ran {
         let mut command = Command::cargo_bin("compactor").expect("the program");
         command.env_clear().env("HOME", self.dir.path()).env("TMPDIR", self.dir.path());
         command.env("NO_COLOR", "1").env("COLUMNS", "100").current_dir(self.dir.path());
+        command.envs(environment.iter().copied());
         let output = command.args(arguments).write_stdin(stdin).output().expect("it runs");
         Ran {
             code: output.status.code().expect("no signal"),

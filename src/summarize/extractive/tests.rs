@@ -306,7 +306,6 @@ fn summarizing_nothing_more_changes_nothing() {
                         layout,
                         form,
                         budget,
-                        aim: budget,
                         ..Ask::default()
                     };
                     let after = summarize(&session, &ask).unwrap();

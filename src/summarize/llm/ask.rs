@@ -82,7 +82,9 @@ impl Endpoint {
         };
         let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
         if host.contains('@') {
-            return Err("--base-url: holds a user or password; keys come from the environment only".to_owned());
+            return Err(
+                "--base-url: holds a user or password; keys come from the environment only".to_owned()
+            );
         }
         if rest.contains(['?', '#']) {
             return wrong("give an address without a query");
@@ -95,7 +97,8 @@ impl Endpoint {
             return wrong("names no host");
         }
         let address = name.parse::<std::net::IpAddr>();
-        let local = name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback());
+        let local =
+            name.eq_ignore_ascii_case("localhost") || address.is_ok_and(|address| address.is_loopback());
         Ok(Self { base: base.to_owned(), secure, host: host.to_owned(), local })
     }
 }
@@ -131,7 +134,8 @@ impl Line {
 
     #[cfg(not(feature = "llm"))]
     pub(super) fn open(_: &ModelSettings, _: Ways) -> Result<Self, String> {
-        Err("this build has no network (feature `llm`): give --cassettes with --cassette-mode replay".to_owned())
+        Err("this build has no network (feature `llm`): give --cassettes with --cassette-mode replay"
+            .to_owned())
     }
 
     /// Asks.
@@ -150,7 +154,10 @@ impl Line {
                 begin(spent, settings, most, false)?;
                 end(spent, settings, most, most);
                 // What a model would say is not known; the next request holds a text of its length at least.
-                let summarized = crate::summarize::Summarizer::summarize(&crate::summarize::extractive::Extractive, request);
+                let summarized = crate::summarize::Summarizer::summarize(
+                    &crate::summarize::extractive::Extractive,
+                    request,
+                );
                 Ok(Reply {
                     text: summarized.unwrap_or_default(),
                     reasoning: false,

@@ -22,7 +22,8 @@ impl FromStr for Price {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        let wrong = || format!("`{text}` is no price: give IN,OUT in US dollars for a million tokens, like 0.25,2");
+        let wrong =
+            || format!("`{text}` is no price: give IN,OUT in US dollars for a million tokens, like 0.25,2");
         let (input, output) = text.split_once(',').ok_or_else(wrong)?;
         let number = |text: &str| text.trim().parse::<f64>().ok().filter(|price| (0.0..=1e6).contains(price));
         Ok(Self { input: number(input).ok_or_else(wrong)?, output: number(output).ok_or_else(wrong)? })

@@ -21,7 +21,7 @@ impl Default for Retries {
             tries: 6,
             first: Duration::from_millis(500),
             most: Duration::from_secs(30),
-            patience: Duration::from_secs(120),
+            patience: Duration::from_mins(2),
         }
     }
 }
@@ -103,7 +103,11 @@ mod tests {
         let date = Some("Sun, 06 Nov 1994 08:49:30 GMT");
         let at = |text| Some(text);
         let check = |after, millis, expected: Option<f64>| {
-            assert_eq!(asked(after, millis, date).map(|it| it.as_secs_f64()), expected, "{after:?} {millis:?}");
+            assert_eq!(
+                asked(after, millis, date).map(|it| it.as_secs_f64()),
+                expected,
+                "{after:?} {millis:?}"
+            );
         };
         check(at("2"), None, Some(2.0));
         check(at(" 0.5 "), None, Some(0.5));

@@ -18,14 +18,15 @@ impl Counted {
     pub(super) fn of(prompt: &Prompt, counter: &Counter) -> Self {
         let tokenizer = counter.tokenizer();
         let whole = tokenizer.count(&prompt.system) + tokenizer.count(&prompt.user);
-        let conversation = prompt.user.get(prompt.conversation.clone()).map_or(0, |text| tokenizer.count(text));
+        let conversation =
+            prompt.user.get(prompt.conversation.clone()).map_or(0, |text| tokenizer.count(text));
         Self { whole, conversation }
     }
 }
 
 /// Tokens that the conversation may have, by what the error says; half of what it has where it says nothing. `output` tokens
-/// are wanted for the reply, of which half the window is left in any case. `None` when nothing is left to take away.
-pub(super) fn room(counted: &Counted, limit: Option<u64>, used: Option<u64>, output: u64) -> Option<u64> {
+/// are wanted for the reply, of which half the window is left in any case. 0: all the rest is too much already.
+pub(super) fn room(counted: &Counted, limit: Option<u64>, used: Option<u64>, output: u64) -> u64 {
     let half = counted.conversation / 2;
     let told = limit.filter(|limit| *limit > 0).map(|limit| {
         let wanted = limit - output.min(limit / 2);
@@ -36,8 +37,7 @@ pub(super) fn room(counted: &Counted, limit: Option<u64>, used: Option<u64>, out
         (whole as u64).saturating_sub(rest)
     });
     // Numbers that would take nothing away are not those of this request.
-    let room = told.filter(|room| *room < counted.conversation).unwrap_or(half);
-    (room > 0).then_some(room)
+    told.filter(|room| *room < counted.conversation).unwrap_or(half)
 }
 
 /// A text of at most so many tokens: its beginning and its end, whole lines of them where possible, with a note between them.
@@ -47,7 +47,8 @@ pub(crate) fn middle(text: &str, most: u64, tokenizer: Tokenizer) -> String {
     }
     let note = |left: u64| format!("\n[{left} tokens of the conversation are left out here]\n");
     let room = most.saturating_sub(tokenizer.count(&note(u64::from(u32::MAX)))) / 2;
-    let lines: Vec<(&str, u64)> = text.split_inclusive('\n').map(|line| (line, tokenizer.count(line))).collect();
+    let lines: Vec<(&str, u64)> =
+        text.split_inclusive('\n').map(|line| (line, tokenizer.count(line))).collect();
     let taken = |lines: &mut dyn Iterator<Item = &(&str, u64)>| {
         let mut sum = 0;
         let fits = |(_, tokens): &&(&str, u64)| {
@@ -129,15 +130,15 @@ mod tests {
             assert_eq!(room(&counted, limit, used, output), expected, "{limit:?} {used:?} {output}");
         };
         // Nothing known: half.
-        check(None, None, 500, Some(1_250));
-        // 4,096 less the reply, less a tenth, less the instructions.
-        check(Some(2_048), Some(3_000), 500, Some(893));
+        check(None, None, 500, 1_250);
+        // 2,048 less the reply, less a tenth, less the instructions.
+        check(Some(2_048), Some(3_000), 500, 893);
         // The other side counts twice as much.
-        check(Some(2_048), Some(6_000), 500, Some(196));
+        check(Some(2_048), Some(6_000), 500, 196);
         // More output wanted than there is window: half of it is left for the input.
-        check(Some(1_400), Some(3_000), 5_000, Some(130));
+        check(Some(1_400), Some(3_000), 5_000, 130);
         // A limit that is no limit of this.
-        check(Some(900_000), None, 500, Some(1_250));
-        assert_eq!(room(&Counted { whole: 500, conversation: 1 }, None, None, 5), None);
+        check(Some(900_000), None, 500, 1_250);
+        check(Some(600), Some(3_000), 200, 0);
     }
 }

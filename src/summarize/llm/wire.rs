@@ -58,7 +58,8 @@ const LONGEST: usize = 400;
 /// Where a call goes. An address without a path gets the usual `/v1`.
 pub(super) fn url(provider: Provider, base: &str) -> String {
     let base = base.trim_end_matches('/');
-    let path = base.split_once("://").map_or(base, |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
+    let path =
+        base.split_once("://").map_or(base, |(_, rest)| rest).split_once('/').map_or("", |(_, path)| path);
     let versioned = path.rsplit('/').next().is_some_and(|last| {
         last.strip_prefix('v').is_some_and(|number| number.starts_with(|c: char| c.is_ascii_digit()))
     });
@@ -155,11 +156,9 @@ fn told(call: &Call, status: u16, error: &str) -> Told {
             "the server knows no such model or address: {said}; check --model {model} and --base-url"
         ))),
         (429, _) | (_, Class::Rate) => Told::Again(said),
-        (_, Class::Overflow) => Told::Final(Trouble::Overflow {
-            limit: verdict.limit,
-            used: verdict.used,
-            text: said,
-        }),
+        (_, Class::Overflow) => {
+            Told::Final(Trouble::Overflow { limit: verdict.limit, used: verdict.used, text: said })
+        }
         (_, Class::OutputSetting) => {
             Told::Final(Trouble::Output { limit: verdict.limit.unwrap_or(0), text: said })
         }
@@ -167,9 +166,9 @@ fn told(call: &Call, status: u16, error: &str) -> Told {
         (413, _) | (_, Class::Bytes) => {
             Told::Final(Trouble::Overflow { limit: None, used: None, text: said })
         }
-        (300..=399, _) => {
-            Told::Final(Trouble::Ended(format!("the server sends the request elsewhere ({said}); check --base-url")))
-        }
+        (300..=399, _) => Told::Final(Trouble::Ended(format!(
+            "the server sends the request elsewhere ({said}); check --base-url"
+        ))),
         _ if may_pass(status) || status == 200 => Told::Again(said),
         _ => Told::Final(Trouble::Stopped(format!("the server refuses the request: {said}"))),
     }
@@ -206,7 +205,8 @@ fn reply(provider: Provider, value: &Value) -> Option<Reply> {
         Provider::OpenAi => {
             let choice = value.get("choices")?.get(0)?;
             let message = choice.get("message")?;
-            let calls = message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
+            let calls =
+                message.get("tool_calls").and_then(Value::as_array).is_some_and(|calls| !calls.is_empty());
             let refused = message.get("refusal").is_some_and(Value::is_string);
             let reasoning = ["reasoning_content", "reasoning"]
                 .iter()
@@ -224,7 +224,8 @@ fn reply(provider: Provider, value: &Value) -> Option<Reply> {
         }
         Provider::Anthropic => {
             let content = value.get("content")?;
-            let kinds = || content.as_array().into_iter().flatten().filter_map(|part| part.get("type")?.as_str());
+            let kinds =
+                || content.as_array().into_iter().flatten().filter_map(|part| part.get("type")?.as_str());
             let calls = kinds().any(|kind| kind == "tool_use");
             let end = match value.get("stop_reason").and_then(Value::as_str) {
                 Some("max_tokens" | "model_context_window_exceeded") => End::Length,

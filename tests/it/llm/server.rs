@@ -184,7 +184,8 @@ pub(crate) fn reply(seen: &Seen, text: &str, end: &str) -> Value {
 /// What an emulated model makes of a conversation: always the same text for the same request, with something of it.
 pub(crate) fn summary(seen: &Seen) -> String {
     let user = seen.user();
-    let lines: Vec<&str> = user.lines().filter(|line| line.contains("src/") || line.contains("never")).take(6).collect();
+    let lines: Vec<&str> =
+        user.lines().filter(|line| line.contains("src/") || line.contains("never")).take(6).collect();
     format!("## Goal\nGo on with the work ({} bytes were read).\n{}", user.len(), lines.join("\n"))
 }
 
