@@ -11,6 +11,7 @@ pub mod baseline;
 pub mod compacted;
 pub mod files;
 pub mod inspected;
+pub mod journal;
 pub mod shown;
 pub mod sound;
 pub mod stray;

@@ -7,6 +7,7 @@ mod assemble;
 mod audit;
 pub mod fold;
 pub mod inspect;
+mod kept;
 mod logs;
 mod rows;
 pub mod show;
@@ -32,6 +33,7 @@ use crate::summarize::Summarizer;
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
 use assemble::assemble;
+pub use kept::Kept;
 use logs::{LogRead, read_log};
 use rayon::prelude::*;
 use rows::{Frame, Scene};
@@ -209,12 +211,28 @@ pub fn run(
     summarizer: &dyn Summarizer,
     progress: Progress<'_>,
 ) -> Result<RunOutput, PoolError> {
+    run_kept(discovered, settings, summarizer, progress, None)
+}
+
+/// The same; sessions that are kept already are not worked on again, and finished ones are kept.
+pub fn run_kept(
+    discovered: &Discovered,
+    settings: &RunSettings,
+    summarizer: &dyn Summarizer,
+    progress: Progress<'_>,
+    kept: Option<&Kept<'_>>,
+) -> Result<RunOutput, PoolError> {
     let outcomes = each_file(discovered, settings.jobs, progress, &|transcript, place| {
         let rows = || match settings.job {
             Job::Replay => session(transcript, place, settings, summarizer),
             Job::Audit => audit::session(transcript, place, settings),
         };
-        catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings))
+        let outcome =
+            || catch_unwind(AssertUnwindSafe(rows)).unwrap_or_else(|_| failed(transcript, place, settings));
+        match kept {
+            Some(kept) => kept.or_else(transcript, place, outcome),
+            None => outcome(),
+        }
     })?;
     Ok(assemble(discovered, settings, summarizer, outcomes))
 }

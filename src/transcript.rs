@@ -71,7 +71,7 @@ impl Role {
 }
 
 /// Plain text of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Text {
     /// The text, never empty.
     pub text: String,
@@ -81,7 +81,7 @@ pub struct Text {
 }
 
 /// A call of a tool by the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolCall {
     /// Id the log gives; may be empty and may repeat (links go by occurrence, never by id alone).
     pub id: String,
@@ -103,7 +103,7 @@ pub enum Outcome {
 }
 
 /// The result of a tool call.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ToolResult {
     /// Id of the call as the log has it.
     pub call_id: String,
@@ -118,7 +118,7 @@ pub struct ToolResult {
 }
 
 /// One part of a message.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Part {
     /// Text.
     Text(Text),
@@ -159,7 +159,7 @@ pub type Parts = SmallVec<[Part; 1]>;
 
 /// Token usage of one reply as the provider reported it, under one rule for all formats: `input` is the whole
 /// prompt, cache reads and writes included once; `output` includes reasoning once.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct Usage {
     /// Prompt tokens, cached ones included.
     pub input: u64,
@@ -172,7 +172,7 @@ pub struct Usage {
 }
 
 /// One message of the active path.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Message {
     /// Who speaks.
     pub role: Role,
@@ -230,7 +230,7 @@ impl Message {
 }
 
 /// A call and its result.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Link {
     /// The call.
     pub call: PartRef,
@@ -239,7 +239,7 @@ pub struct Link {
 }
 
 /// A compaction that the log already holds; set aside for the audit, never a message of a replay.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Recorded {
     /// It happened before this message of the transcript (equals the message count when at the end).
     pub before: MessageIdx,
@@ -265,7 +265,7 @@ pub struct Recorded {
 }
 
 /// Lists of files recorded beside a summary: paths as the log has them, resolved.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct RecordedLists {
     /// Read and never modified.
     pub read: Vec<String>,
@@ -281,7 +281,7 @@ impl Recorded {
 }
 
 /// A request that the provider refused, as the log has it; never a message of the model.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Refusal {
     /// It was made before this message of the transcript. Where the client wrote the error down as a reply, it is this one.
     pub before: MessageIdx,
@@ -292,7 +292,7 @@ pub struct Refusal {
 }
 
 /// Where a session belongs.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Origin {
     /// A conversation with the user.
     Main,
@@ -301,7 +301,7 @@ pub enum Origin {
 }
 
 /// Raw record counts before any tree or sidechain logic, for comparison with other tools.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Hash)]
 pub struct RawCounts {
     /// Message records.
     pub messages: u64,
@@ -312,7 +312,7 @@ pub struct RawCounts {
 }
 
 /// One session: the active path of one conversation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Transcript {
     /// Session id from the log, or one made from the file name and position.
     pub id: String,

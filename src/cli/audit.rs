@@ -4,7 +4,7 @@ use super::args::{AuditArgs, Output};
 use super::exit::{Exit, Failure};
 use super::model::Scribe;
 use super::ui::Ui;
-use super::work::{ended, perform};
+use super::work::{Way, ended, perform};
 use crate::ingest::READS;
 use crate::report::audit;
 use crate::run::RunSettings;
@@ -13,8 +13,9 @@ use crate::run::RunSettings;
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
     let jobs = args.work.threads();
     let settings = RunSettings::audit(args.work.tokenizer, jobs, args.log_facts);
-    let done =
-        perform(&args.paths, &args.list, &settings, (&Scribe::Embedded, None), args.out.as_deref(), ui)?;
+    let scribe = Scribe::Embedded;
+    let way = Way { scribe: &scribe, model: None, out: args.out.as_deref(), resume: false };
+    let done = perform(&args.paths, &args.list, &settings, way, ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {
         let text = audit::render(args.format.into(), &done.output, &done.aggregate, done.look(ui))

@@ -4,7 +4,7 @@ use super::args::ReplayArgs;
 use super::exit::{Exit, Failure};
 use super::model::{Scribe, plan};
 use super::ui::Ui;
-use super::work::{ended, perform, problems, with_progress};
+use super::work::{Way, ended, perform, problems, with_progress};
 use crate::ingest::READS;
 use crate::models::assumed;
 use crate::profile::{Profile, known};
@@ -32,8 +32,9 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
         ui.product(&plan(model, rules))?;
         return Ok(ended(&output, ui));
     }
-    let done =
-        perform(&args.paths, &args.list, &settings, (&scribe, Some(&args.model)), args.out.as_deref(), ui)?;
+    let way =
+        Way { scribe: &scribe, model: Some(&args.model), out: args.out.as_deref(), resume: args.resume };
+    let done = perform(&args.paths, &args.list, &settings, way, ui)?;
     if args.events {
         ui.product(&events::render(&done.output.events))?;
         return exit(&done.output, ui);

@@ -8,9 +8,11 @@ use crate::aggregate::{Aggregate, aggregate};
 use crate::discover::Discovered;
 use crate::report::Look;
 use crate::report::page::problem_line;
+use crate::report::text::count;
 use crate::results::files::{MANIFEST, prepare, write_run};
+use crate::results::journal::Journal;
 use crate::results::{Manifest, Problem, RunOutput};
-use crate::run::{PoolError, Progress, RunSettings, run};
+use crate::run::{Kept, PoolError, Progress, RunSettings, run_kept};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,28 +35,57 @@ impl Done {
     }
 }
 
-/// Runs the settings on the logs that are named, and writes the rows to `out`, which is checked first.
+/// Who writes, and what becomes of the rows.
+#[derive(Debug, Clone, Copy)]
+pub struct Way<'a> {
+    /// The summarizer.
+    pub scribe: &'a Scribe,
+    /// What was said of it.
+    pub model: Option<&'a ModelArgs>,
+    /// Where rows are written.
+    pub out: Option<&'a Path>,
+    /// Finished sessions that are kept there are not worked on again.
+    pub resume: bool,
+}
+
+/// Runs the settings on the logs that are named, and writes the rows where they are wanted, which is checked first.
+/// Until all is written, and as long as not all of it worked, finished sessions are kept there.
 pub fn perform(
     paths: &[PathBuf],
     list: &ListArgs,
     settings: &RunSettings,
-    scribe: (&Scribe, Option<&ModelArgs>),
-    out: Option<&Path>,
+    way: Way<'_>,
     ui: &Ui,
 ) -> Result<Done, Failure> {
-    let (scribe, model) = scribe;
-    if let Some(dir) = out {
-        prepare(dir)?;
+    let Way { scribe, model, out, resume } = way;
+    let journal = match out {
+        Some(dir) => {
+            prepare(dir)?;
+            Some(Journal::open(dir, resume)?)
+        }
+        None => None,
+    };
+    let kept = journal.as_ref().map(|journal| Kept::new(journal, settings, scribe.summarizer()));
+    if let Some(journal) = journal.as_ref().filter(|journal| !journal.is_empty()) {
+        ui.say(&format!("{} of an earlier run are kept", count(journal.len() as u64, "finished session")));
     }
     let found = list.find(paths, ui);
-    let mut output =
-        with_progress(&found, ui, |progress| run(&found, settings, scribe.summarizer(), progress))?;
+    let mut output = with_progress(&found, ui, |progress| {
+        run_kept(&found, settings, scribe.summarizer(), progress, kept.as_ref())
+    })?;
     problems(&output.manifest, MANIFEST, ui);
     output.manifest.cassettes = model.map(|args| scribe.cassettes(args)).unwrap_or_default();
     scribe.report(ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
         write_run(dir, &output, &aggregate)?;
+    }
+    if let Some(failure) = kept.as_ref().and_then(Kept::failure) {
+        ui.complain(&format!("finished sessions could not be kept for --resume: {failure}"));
+    }
+    let whole = output.sessions.iter().all(|row| row.error.is_empty());
+    if let Some(journal) = journal.filter(|_| whole && !resume) {
+        journal.remove()?;
     }
     Ok(Done { output, aggregate, saved: out.map(|dir| dir.display().to_string()) })
 }

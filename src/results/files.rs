@@ -7,6 +7,7 @@
 //! escapes from a log) are replaced for good.
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
+use super::journal::JOURNAL;
 use super::{
     AuditRow, ClassRow, CycleRow, EventRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow,
     SpellRow,
@@ -67,7 +68,8 @@ const TUNED: [(&str, &str); 3] =
 /// What a recommended profile begins with.
 pub const RECOMMENDED_BEGINS: &str = "# Recommended by compactor tune";
 
-const ALL: [&str; 14] = [
+const ALL: [&str; 15] = [
+    JOURNAL,
     MANIFEST,
     CYCLES,
     CLASSES,
@@ -128,7 +130,7 @@ impl FilesError {
         }
     }
 
-    fn io(path: &Path, doing: &str, error: io::Error) -> Self {
+    pub(super) fn io(path: &Path, doing: &str, error: io::Error) -> Self {
         let reads = ["read", "list"].iter().any(|verb| doing.starts_with(verb));
         let hint = match error.kind() {
             io::ErrorKind::NotFound if reads => "check the path",
@@ -215,6 +217,7 @@ fn prepare_for(dir: &Path, own: &[&str], is_own: fn(&Path, &str) -> bool) -> Res
 fn is_result(path: &Path, name: &str) -> bool {
     let first = match name {
         MANIFEST => "{".to_owned(),
+        JOURNAL => "compactor-run-".to_owned(),
         CYCLES => begins::<CycleRow>(),
         CLASSES => begins::<ClassRow>(),
         SESSIONS => begins::<SessionRow>(),

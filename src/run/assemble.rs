@@ -164,7 +164,7 @@ fn worst(mut losses: Vec<Loss>) -> Vec<LossRow> {
     worst
 }
 
-fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Settings {
+pub(super) fn wire_settings(settings: &RunSettings, summarizer: &dyn Summarizer) -> Settings {
     let mut hasher = blake3::Hasher::new();
     for profile in &settings.profiles {
         hasher.update(format!("{profile:?}").as_bytes());

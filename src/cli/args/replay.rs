@@ -80,6 +80,11 @@ pub struct ReplayArgs {
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
 
+    /// Go on with a run to the same directory that was stopped, or that a limit or an error ended: finished sessions with equal
+    /// content and settings are kept, the rest is done
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub resume: bool,
+
     /// Also write facts.csv: a row per fact and cycle
     #[arg(long, requires = "out", action = ArgAction::SetTrue)]
     pub log_facts: bool,

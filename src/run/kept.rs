@@ -1,0 +1,145 @@
+//! Sessions that are finished, kept until the run is.
+
+use super::{Loss, Place, RunSettings, SessionOutcome};
+use crate::results::journal::{Journal, Key};
+use crate::results::{
+    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, SCHEMA_VERSION, SCORER_VERSION, SessionRow,
+    SpellRow,
+};
+use crate::summarize::Summarizer;
+use crate::transcript::Transcript;
+use serde::{Deserialize, Serialize};
+use std::hash::{Hash, Hasher};
+use std::sync::OnceLock;
+
+/// The journal of a run, with what all its keys have in common.
+#[derive(Debug)]
+pub struct Kept<'j> {
+    journal: &'j Journal,
+    /// Hash over all that changes the rows of a session, the session itself excepted.
+    settings: [u8; 32],
+    /// Why nothing more could be kept.
+    failed: OnceLock<String>,
+}
+
+/// What is kept of a session.
+#[derive(Serialize, Deserialize)]
+struct Record {
+    id: String,
+    exercised: bool,
+    cycles: Vec<CycleRow>,
+    classes: Vec<ClassRow>,
+    sessions: Vec<SessionRow>,
+    spells: Vec<SpellRow>,
+    audits: Vec<AuditRow>,
+    facts: Vec<FactRow>,
+    events: Vec<EventRow>,
+    losses: Vec<(u64, u8, u64, LossRow)>,
+}
+
+/// A hasher of the standard library's kind that forgets nothing.
+struct Feed(blake3::Hasher);
+
+impl Hasher for Feed {
+    fn write(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    fn finish(&self) -> u64 {
+        0
+    }
+}
+
+impl<'j> Kept<'j> {
+    /// The journal for a run with these settings.
+    pub fn new(journal: &'j Journal, settings: &RunSettings, summarizer: &dyn Summarizer) -> Self {
+        let mut hasher = blake3::Hasher::new();
+        let wire = super::assemble::wire_settings(settings, summarizer);
+        let rest =
+            (settings.log_facts, settings.events, SCHEMA_VERSION, SCORER_VERSION, env!("CARGO_PKG_VERSION"));
+        hasher.update(&serde_json::to_vec(&(wire, rest)).unwrap_or_default());
+        Self { journal, settings: hasher.finalize().into(), failed: OnceLock::new() }
+    }
+
+    /// Why sessions could not be kept.
+    pub fn failure(&self) -> Option<&str> {
+        self.failed.get().map(String::as_str)
+    }
+
+    fn key(&self, transcript: &Transcript, place: Place<'_>) -> Key {
+        let mut feed = Feed(blake3::Hasher::new());
+        self.settings.hash(&mut feed);
+        (place.source, place.format).hash(&mut feed);
+        transcript.hash(&mut feed);
+        feed.0.finalize().into()
+    }
+
+    /// What is kept of a session; else what `work` makes of it, which is then kept unless something of it failed.
+    pub(super) fn or_else(
+        &self,
+        transcript: &Transcript,
+        place: Place<'_>,
+        work: impl FnOnce() -> SessionOutcome,
+    ) -> SessionOutcome {
+        let key = self.key(transcript, place);
+        let known = self.journal.find(&key).and_then(|bytes| rmp_serde::from_slice::<Record>(bytes).ok());
+        if let Some(record) = known {
+            return record.into();
+        }
+        let outcome = work();
+        if outcome.failed || outcome.sessions.iter().any(|row| !row.error.is_empty()) {
+            return outcome;
+        }
+        let record = Record::from(outcome);
+        let kept = rmp_serde::to_vec_named(&record)
+            .map_err(|error| error.to_string())
+            .and_then(|bytes| self.journal.keep(&key, &bytes).map_err(|error| error.to_string()));
+        if let Err(error) = kept {
+            self.failed.get_or_init(|| error);
+        }
+        record.into()
+    }
+}
+
+impl From<SessionOutcome> for Record {
+    fn from(outcome: SessionOutcome) -> Self {
+        let loss = |loss: Loss| (loss.rank.0.0, loss.rank.1, loss.rank.2, loss.row);
+        Self {
+            id: outcome.id,
+            exercised: outcome.exercised,
+            cycles: outcome.cycles,
+            classes: outcome.classes,
+            sessions: outcome.sessions,
+            spells: outcome.spells,
+            audits: outcome.audits,
+            facts: outcome.facts,
+            events: outcome.events,
+            losses: outcome.losses.into_iter().map(loss).collect(),
+        }
+    }
+}
+
+impl From<Record> for SessionOutcome {
+    fn from(record: Record) -> Self {
+        // Which plan lost which fact is settled once a session is done.
+        let loss = |(mentions, class, at, row)| Loss {
+            rank: (std::cmp::Reverse(mentions), class, at),
+            row,
+            fact: 0,
+            plan: 0,
+        };
+        Self {
+            id: record.id,
+            exercised: record.exercised,
+            cycles: record.cycles,
+            classes: record.classes,
+            sessions: record.sessions,
+            spells: record.spells,
+            audits: record.audits,
+            facts: record.facts,
+            events: record.events,
+            losses: record.losses.into_iter().map(loss).collect(),
+            ..Self::default()
+        }
+    }
+}
