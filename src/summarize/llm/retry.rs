@@ -34,8 +34,8 @@ impl Retries {
             return None;
         }
         let full = self.first.saturating_mul(1u32.checked_shl(tried - 1).unwrap_or(u32::MAX)).min(self.most);
-        // Between half and all of it.
-        let part = 500 + (mixed(seed ^ u64::from(tried)) % 501) as u32;
+        // Between three quarters and all of it: apart from others, and always longer than the wait before.
+        let part = 750 + (mixed(seed ^ u64::from(tried)) % 251) as u32;
         let own = full * part / 1000;
         Some(asked.map_or(own, |asked| asked + own.min(asked / 4)))
     }
@@ -80,7 +80,7 @@ mod tests {
             for tried in 1..9 {
                 let wait = rule.wait(tried, None, seed).expect("a wait");
                 let full = rule.first.saturating_mul(1 << (tried - 1)).min(rule.most);
-                assert!(wait >= full / 2 && wait <= full, "{tried}: {wait:?} of {full:?}");
+                assert!(wait >= full * 3 / 4 && wait <= full, "{tried}: {wait:?} of {full:?}");
             }
             assert_eq!(rule.wait(9, None, seed), None);
         }
