@@ -70,7 +70,8 @@ scenario "a server error" '{"type": "fail", "status": 500, "times": 2}, {"type":
 scenario "a reply that does not come in time" '{"type": "delay", "seconds": 4, "times": 2}' 0 --timeout 2
 scenario "replies that are cut short" '{"type": "reply", "text": "## Goal", "finish_reason": "length", "times": 6}' 0
 # Only here is a prompt larger than the window of the server.
-scenario "a conversation that is too long" '{"type": "delay", "seconds": 0, "times": 1}' 0 --window 1300
+scenario "a conversation that is too long" '{"type": "delay", "seconds": 0, "times": 1}' 0 --window 1300 --cassettes "$scratch/tapes"
+grep -q '"overflow"' "$scratch"/tapes/*.json || { failed=1; echo "FAILED  no conversation was too long"; }
 scenario "a request that is refused" '{"type": "fail", "status": 422, "times": 6}' 2 --concurrency 1
 scenario "a key that is refused" '{"type": "fail", "status": 401, "times": 2}' 2 --concurrency 1
 

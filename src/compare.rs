@@ -9,7 +9,7 @@ mod losses;
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
 use crate::gate::{EMBEDDED, Fingerprint, Side, Verdict};
-use crate::results::{LossRow, RunOutput, SessionRow};
+use crate::results::{LossRow, RunOutput, SessionRow, Settings, WriterSettings};
 use losses::ScoredInBoth;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -290,9 +290,14 @@ fn settings(before: &RunOutput, after: &RunOutput) -> Vec<String> {
     let (ours, theirs) = (&before.manifest, &after.manifest);
     let budget =
         |tokens: Option<u64>| tokens.map_or("of the profile".to_owned(), |tokens| format!("{tokens} tokens"));
+    let model = |settings: &Settings| {
+        let line = settings.writer.as_ref().map(WriterSettings::line).unwrap_or_default();
+        if line.is_empty() { "nothing said".to_owned() } else { line }
+    };
     let pairs = [
         ("version", ours.version.clone(), theirs.version.clone()),
         ("summarizer", ours.settings.summarizer.clone(), theirs.settings.summarizer.clone()),
+        ("model", model(&ours.settings), model(&theirs.settings)),
         ("budget", budget(ours.settings.summary_tokens), budget(theirs.settings.summary_tokens)),
     ];
     let mut differs: Vec<String> = pairs

@@ -710,12 +710,13 @@ impl<'a> Runner<'a> {
             split.previous_for_history |= mended;
         }
         let frame = form.joined(Some(""), None, "").unwrap_or_default();
+        let taken = earlier.filter(|_| form.split.as_ref().is_some_and(|split| split.previous_for_history));
+        let taken = taken.map_or(0, |text| counter.count(text));
         let mut room = whole.budget.saturating_sub(counter.count(&rules.wrap(&frame)));
+        let whole = &SummaryRequest { aim: room.saturating_sub(taken), ..whole.clone() };
         // Counts do not add up exactly at the joins: a second look takes the difference off.
         for _ in 0..3 {
-            let taken =
-                earlier.filter(|_| form.split.as_ref().is_some_and(|split| split.previous_for_history));
-            let for_parts = room.saturating_sub(taken.map_or(0, |text| counter.count(text)));
+            let for_parts = room.saturating_sub(taken);
             let parts = self.write_parts(start, whole, &inner, for_parts, lists_last)?;
             let (history, turn) = match parts.as_slice() {
                 [turn] => (None, turn),

@@ -693,6 +693,22 @@ pub struct WriterSettings {
     pub on_miss: String,
 }
 
+impl WriterSettings {
+    /// All that is said, in a line.
+    pub fn line(&self) -> String {
+        let said = |name: &str, text: &str| (!text.is_empty()).then(|| format!("{name} {text}"));
+        let parts = [
+            said("protocol", &self.provider),
+            said("model", &self.model),
+            self.max_output_tokens.map(|tokens| format!("replies of at most {tokens} tokens")),
+            said("temperature", &self.temperature),
+            said("instructions", self.prompt_hash.get(..12).unwrap_or_default()),
+            said("missing replies", &self.on_miss),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
+    }
+}
+
 /// `run.json`: what was run on what. Holds no time and no machine, so equal runs have equal bytes.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct Manifest {

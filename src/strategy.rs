@@ -269,6 +269,7 @@ fn summarized(
     summarizer: &dyn Summarizer,
 ) -> Result<Generated, Unwritten> {
     let previous = request.previous.map(|text| rules.without_own(rules.unwrap(text)));
+    let aim = request.aim.saturating_sub(wrapper_tokens(request, rules));
     let (text, tokens) = within(request, rules, |budget| {
         let inner = SummaryRequest {
             view: request.view,
@@ -282,7 +283,7 @@ fn summarized(
             list_form: rules.list_form,
             list_order: rules.list_order,
             budget,
-            aim: request.aim,
+            aim,
             handing: request.handing,
         };
         summarizer.summarize(&inner)
@@ -307,6 +308,12 @@ pub fn truncated(
     })
 }
 
+/// Tokens of what stands around a text.
+fn wrapper_tokens(request: &SummaryRequest<'_>, rules: &TextRules) -> u64 {
+    let counter = &request.view.counter;
+    counter.count(&rules.prefix) + counter.count(&rules.suffix)
+}
+
 /// Has a text written that keeps to the budget together with its wrapper, and counts it.
 fn within(
     request: &SummaryRequest<'_>,
@@ -314,7 +321,7 @@ fn within(
     write: impl Fn(u64) -> Result<String, SummarizeError>,
 ) -> Result<(String, u64), Unwritten> {
     let counter = &request.view.counter;
-    let wrapper = counter.count(&rules.prefix) + counter.count(&rules.suffix);
+    let wrapper = wrapper_tokens(request, rules);
     let mut inner = request.budget.saturating_sub(wrapper);
     let mut body = String::new();
     // Counts do not add up exactly at the joins, and a model may not keep to its budget: ask again, then cut.

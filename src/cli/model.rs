@@ -207,6 +207,9 @@ pub fn plan(model: &Model, all: &[ModelRules]) -> String {
         }
     }
     out.push_str(&format!("requests      {}\n", thousands(spent.requests)));
+    if spent.replayed > 0 {
+        out.push_str(&format!("replies kept  {}\n", thousands(spent.replayed)));
+    }
     out.push_str(&format!(
         "tokens in     {} (counted here; providers count otherwise)\n",
         thousands(spent.input)

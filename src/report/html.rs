@@ -10,7 +10,7 @@ use super::sections::{command, files_of, logs};
 use super::svg::{self, swatch};
 use super::text::{count, sanitize, thousands};
 use crate::aggregate::Metric;
-use crate::results::{Manifest, SCHEMA_VERSION};
+use crate::results::{Manifest, SCHEMA_VERSION, WriterSettings};
 use crate::stats::MIN_SESSIONS;
 use crate::strategy::Strategy;
 use base64::Engine;
@@ -405,6 +405,7 @@ fn versions(manifest: &Manifest) -> Markup {
         ("scorer", manifest.scorer_version.to_string()),
         ("tokenizer", settings.tokenizer.clone()),
         ("summarizer", settings.summarizer.clone()),
+        ("model", settings.writer.as_ref().map(WriterSettings::line).unwrap_or_default()),
         ("profiles", settings.profiles.join(", ")),
         ("strategies", settings.strategies.join(", ")),
         ("windows", if recorded { String::new() } else { windows }),

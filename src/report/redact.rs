@@ -122,6 +122,13 @@ impl Redactor {
         }
         settings.profiles.iter_mut().for_each(|name| self.profile(name));
         self.summarizer(&mut settings.summarizer);
+        if let Some(writer) = &mut settings.writer {
+            if !writer.model.is_empty() {
+                self.summarizer(&mut writer.model);
+            }
+            writer.prompt_hash.clear();
+        }
+        manifest.cassettes.clear();
         if !TOKENIZERS.contains(&settings.tokenizer.as_str()) {
             "other".clone_into(&mut settings.tokenizer);
         }

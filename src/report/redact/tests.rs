@@ -1,6 +1,6 @@
 use super::*;
-use crate::results::FactRow;
 use crate::results::files::sample;
+use crate::results::{FactRow, WriterSettings};
 use std::borrow::Cow;
 
 fn fact(class: &'static str, value: &str) -> FactRow {
@@ -26,6 +26,13 @@ fn redacted() -> Run {
     output.manifest.corpus_hash = "c0ffee".to_owned();
     output.manifest.settings_hash = "c0ffee".to_owned();
     output.manifest.settings.profile_hash = "c0ffee".to_owned();
+    output.manifest.settings.summarizer = "llm:acme-large".to_owned();
+    output.manifest.settings.writer = Some(WriterSettings {
+        model: "acme-large".to_owned(),
+        prompt_hash: "c0ffee".to_owned(),
+        ..WriterSettings::default()
+    });
+    output.manifest.cassettes = vec!["c0ffee".to_owned()];
     output.sessions[0].model = "acme-large".to_owned();
     output.sessions[1].error = "panicked at acme".to_owned();
     output.sessions[2].format = "acme-log".to_owned();
