@@ -206,6 +206,8 @@ pub struct SummaryRow {
     pub uncut: u64,
     /// Cycles in which another text, or nothing, took the place of the summary asked for, over all cycles.
     pub summary_degraded: u64,
+    /// Cycles in which a program of the user cancelled the compaction, over all cycles.
+    pub cancelled: u64,
     /// Cycles whose trigger fired too late, over all cycles.
     pub late_triggers: u64,
     /// Facts that only a stored summary outside the context holds, over all cycles; lost.
@@ -698,6 +700,7 @@ fn add_health(row: &mut SummaryRow, cycle: &CycleRow) {
     row.unfit += u64::from(cycle.unfit);
     row.uncut += u64::from(cycle.uncut);
     row.summary_degraded += u64::from(cycle.summary_degraded);
+    row.cancelled += u64::from(cycle.cancelled);
     row.late_triggers += u64::from(cycle.late_trigger);
     row.facts_archived += cycle.facts_archived;
     row.prompt_tokens += cycle.prompt_tokens;

@@ -10,6 +10,7 @@ use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Fix, Profile, SummaryRole};
 use crate::prompt::{Part, PromptRules};
+use crate::strategy::exec::{Answer, Ask, Files, Item, Told as ToldMessage};
 use crate::strategy::{
     Generated, Strategy, TextRules, Unwritten, blank, dropped, generate, taken, truncated,
 };
@@ -27,6 +28,9 @@ pub mod recorded;
 pub mod schedule;
 pub mod stage;
 pub mod units;
+
+/// Why nothing was compacted where a program said so.
+pub const CANCELLED: &str = "the program cancelled this compaction";
 
 pub use asked::{Asked, Cause};
 pub use cost::Cost;
@@ -291,6 +295,8 @@ struct Runner<'a> {
     ledger: Ledger,
     /// What stands in the context: one text, or two after a split turn.
     summary: Vec<Generated>,
+    /// Messages that a program kept among its texts.
+    among: Vec<Among>,
     pinned: Option<(usize, u64)>,
     /// First message of the tail, and the first message whose request is not yet in a cost.
     tail: usize,
@@ -309,6 +315,27 @@ struct Runner<'a> {
     cycles: Vec<CycleTrace>,
     /// Why it cannot go on.
     stopped: Option<String>,
+}
+
+/// A message of the session that stands among generated texts.
+#[derive(Debug, Clone, Copy)]
+struct Among {
+    /// Texts before it.
+    behind: usize,
+    message: usize,
+}
+
+/// What takes the place of the messages that leave.
+#[derive(Default)]
+struct Written {
+    texts: Vec<Generated>,
+    among: Vec<Among>,
+}
+
+impl From<Vec<Generated>> for Written {
+    fn from(texts: Vec<Generated>) -> Self {
+        Self { texts, among: Vec::new() }
+    }
 }
 
 /// Why there is no text.
@@ -334,6 +361,7 @@ impl<'a> Runner<'a> {
             summarizer,
             ledger: Ledger::default(),
             summary: Vec::new(),
+            among: Vec::new(),
             pinned: None,
             tail: 0,
             sent: 0,
@@ -349,7 +377,13 @@ impl<'a> Runner<'a> {
     }
 
     fn summary_tokens(&self) -> Option<u64> {
-        tokens_of(&self.summary)
+        let kept = |among: &Among| self.prepared.tokens.range(among.message..among.message + 1);
+        let kept: u64 = self.among.iter().map(kept).sum();
+        match tokens_of(&self.summary) {
+            // The overhead of a first message is counted by the planner, and there is none.
+            None => (kept > 0).then(|| kept.saturating_sub(MESSAGE_OVERHEAD)),
+            Some(tokens) => Some(tokens + kept),
+        }
     }
 
     /// The summary in the context, as the walk wants to know it.
@@ -423,6 +457,7 @@ impl<'a> Runner<'a> {
         self.ledger.begin(self.prepared.transcript, at);
         self.archive.clear();
         self.summary.clear();
+        self.among.clear();
         self.pinned = None;
         (self.tail, self.since, self.reset) = (at, at, at);
     }
@@ -457,6 +492,10 @@ impl<'a> Runner<'a> {
                     Ok(written) => {
                         self.commit(&cut, written);
                         generated.clone_from(&self.summary);
+                        if generated.is_empty() && self.plan.strategy.command().is_some() {
+                            // Messages that stay, and not a word beside them.
+                            generated.push(self.text_of_program(String::new(), None));
+                        }
                     }
                     Err(NoText::Stopped(reason)) => {
                         self.stopped = Some(reason);
@@ -489,10 +528,12 @@ impl<'a> Runner<'a> {
     }
 
     /// A compaction was written: its texts take the place of what leaves.
-    fn commit(&mut self, cut: &Cut, written: Vec<Generated>) {
-        self.pinned = cut.pinned;
-        if !written.is_empty() {
-            let old = std::mem::replace(&mut self.summary, written);
+    fn commit(&mut self, cut: &Cut, written: Written) {
+        // What a program kept among its texts need not stand there twice.
+        self.pinned = cut.pinned.filter(|(at, _)| !written.among.iter().any(|among| among.message == *at));
+        if !written.texts.is_empty() || self.plan.strategy.command().is_some() {
+            self.among = written.among;
+            let old = std::mem::replace(&mut self.summary, written.texts);
             if self.plan.profile.session.archive {
                 self.archive.extend(old.into_iter().map(|generated| generated.text));
             }
@@ -523,7 +564,7 @@ impl<'a> Runner<'a> {
     /// # Errors
     ///
     /// Why no summary came, where the policy then leaves the session as it was.
-    fn write(&self, cut: &mut Cut) -> Result<Vec<Generated>, NoText> {
+    fn write(&self, cut: &mut Cut) -> Result<Written, NoText> {
         let budget = self.amounts.budget;
         let profile = self.plan.profile;
         let rules = profile.text_rules();
@@ -551,7 +592,10 @@ impl<'a> Runner<'a> {
         if cut.drop {
             let reason = (self.plan.strategy != Strategy::Emergency)
                 .then(|| "the policy gives up on a summary here".to_owned());
-            return Ok(dropped(&whole, &rules, reason).into_iter().collect());
+            return Ok(dropped(&whole, &rules, reason).into_iter().collect::<Vec<_>>().into());
+        }
+        if let Some(command) = self.plan.strategy.command() {
+            return self.ask_program(command, &whole, &rules);
         }
         let written = match cut.turn_start.filter(|_| model && profile.split.summaries == 2) {
             None => self.ask(&whole, &rules).map(|generated| generated.into_iter().collect()),
@@ -563,9 +607,85 @@ impl<'a> Runner<'a> {
                 if let Some(moved) = self.planner.dropped(cut, &self.amounts) {
                     *cut = moved;
                 }
-                Ok(dropped(&whole, &rules, Some(reason)).into_iter().collect())
+                Ok(dropped(&whole, &rules, Some(reason)).into_iter().collect::<Vec<_>>().into())
             }
-            written => written,
+            written => written.map(Written::from),
+        }
+    }
+
+    /// Asks a program of the user for what takes the place of the messages that leave. It is handed what a model would be, and
+    /// nothing of what it gives is cut or added to.
+    fn ask_program(
+        &self,
+        command: &str,
+        request: &SummaryRequest<'_>,
+        rules: &TextRules,
+    ) -> Result<Written, NoText> {
+        let transcript = self.prepared.transcript;
+        let counter = &self.prepared.view.counter;
+        let Some(programs) = self.summarizer.programs() else {
+            return Err(NoText::Stopped("no programs are run here".to_owned()));
+        };
+        let own: Role = self.plan.profile.summary.role.into();
+        let told = |at: usize| transcript.messages.get(at).map(|message| ToldMessage::of(at, message));
+        let mut messages: Vec<ToldMessage<'_>> = Vec::new();
+        // A list that the program wrote comes back as one; a summary comes back as `previous`.
+        let lists = self.summary.iter().any(|text| text.role.is_some()) || !self.among.is_empty();
+        for place in 0..=self.summary.len() {
+            let kept = self.among.iter().filter(|among| among.behind == place);
+            messages.extend(kept.filter_map(|among| told(among.message)));
+            if let Some(generated) = self.summary.get(place).filter(|_| lists) {
+                messages.push(ToldMessage::text(generated.role.unwrap_or(own), &generated.text));
+            }
+        }
+        let leaves = |at: &usize| transcript.messages.get(*at).is_some_and(|it| it.role != Role::System);
+        messages.extend(request.messages.clone().filter(leaves).filter_map(told));
+        let ask = Ask {
+            session: &transcript.id,
+            profile: &self.plan.profile.name,
+            window: self.plan.window,
+            budget: request.budget,
+            tokenizer: counter.tokenizer().name(),
+            previous: request.previous.filter(|_| !lists).map(|text| rules.unwrap(text)),
+            turn_start: request.turn_start,
+            messages,
+            files: Files {
+                read: &request.lists.read,
+                modified: &request.lists.modified,
+                deleted: &request.lists.deleted,
+            },
+        };
+        match programs.ask(command, &ask) {
+            Ok(Answer::Summary(text)) => Ok(vec![self.text_of_program(rules.wrap(&text), None)].into()),
+            Ok(Answer::Messages(items)) => {
+                let mut written = Written::default();
+                for item in items {
+                    match item {
+                        Item::Kept(message) => {
+                            written.among.push(Among { behind: written.texts.len(), message });
+                        }
+                        Item::Text(role, text) => written.texts.push(self.text_of_program(text, Some(role))),
+                    }
+                }
+                Ok(written)
+            }
+            Ok(Answer::Cancel(why)) => {
+                let why = if why.is_empty() { String::new() } else { format!(": {why}") };
+                Err(NoText::Failed(format!("{CANCELLED}{why}")))
+            }
+            Err(error) => Err(NoText::Stopped(format!("the program `{command}`: {error}"))),
+        }
+    }
+
+    fn text_of_program(&self, text: String, role: Option<Role>) -> Generated {
+        Generated {
+            tokens: self.prepared.view.counter.count(&text),
+            text,
+            role,
+            lists_in_text: false,
+            metadata: None,
+            used: self.plan.strategy,
+            fallback: None,
         }
     }
 
@@ -734,7 +854,8 @@ impl<'a> Runner<'a> {
             let lists_in_text = turn.lists_in_text || history.is_some_and(|part| part.lists_in_text);
             let metadata = rules.metadata.then(|| whole.lists.clone());
             let used = turn.used;
-            return Ok(vec![Generated { text, tokens, lists_in_text, metadata, used, fallback }]);
+            let role = None;
+            return Ok(vec![Generated { text, tokens, role, lists_in_text, metadata, used, fallback }]);
         }
         Ok(self.ask(whole, rules)?.into_iter().collect())
     }
@@ -775,9 +896,14 @@ impl<'a> Runner<'a> {
             .filter(|(_, message)| message.role == Role::System)
             .map(|(index, _)| Entry::Kept(MessageIdx::new(index)))
             .collect();
-        let role = self.plan.profile.summary.role.into();
-        for generated in &self.summary {
-            entries.push(Entry::Summary { role, text: generated.text.clone() });
+        let own: Role = self.plan.profile.summary.role.into();
+        for place in 0..=self.summary.len() {
+            let kept = self.among.iter().filter(|among| among.behind == place);
+            entries.extend(kept.map(|among| Entry::Kept(MessageIdx::new(among.message))));
+            if let Some(generated) = self.summary.get(place) {
+                let role = generated.role.unwrap_or(own);
+                entries.push(Entry::Summary { role, text: generated.text.clone() });
+            }
         }
         if let Some((at, _)) = self.pinned {
             entries.push(self.pinned_entry(at));

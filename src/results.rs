@@ -293,6 +293,9 @@ pub struct CycleRow {
     pub largest_tokens: Option<u64>,
     /// Another text, or nothing, took the place of the summary asked for: `fallback_reason` says why.
     pub summary_degraded: bool,
+    /// A program of the user said that this compaction is not to happen; nothing was compacted.
+    #[serde(default)]
+    pub cancelled: bool,
     /// The context had passed the window before the trigger fired.
     pub late_trigger: bool,
     /// What went wrong; the row's other numbers are then 0.

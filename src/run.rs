@@ -29,6 +29,7 @@ use crate::results::{
 };
 use crate::score::Scorer;
 use crate::strategy::Strategy;
+use crate::strategy::exec::EXEC;
 use crate::summarize::Summarizer;
 use crate::tokens::{TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Origin, Transcript};
@@ -704,5 +705,5 @@ impl Makeup {
 
 /// True for the strategies that write a summary.
 fn writes(strategy: &str) -> bool {
-    ["structured", "narrative", "recorded"].contains(&strategy)
+    ["structured", "narrative", "recorded"].contains(&strategy) || strategy.starts_with(EXEC)
 }

@@ -13,6 +13,7 @@ use std::fmt;
 use std::str::FromStr;
 
 pub mod emergency;
+pub mod exec;
 pub mod truncate;
 
 /// How the messages that leave are replaced.
@@ -30,6 +31,8 @@ pub enum Strategy {
     None,
     /// Whatever the log's own harness did: for an audit, never to be asked for in a replay.
     Recorded,
+    /// The user's own program: [`exec::EXEC`] and its command line.
+    Exec(&'static str),
 }
 
 impl Strategy {
@@ -46,6 +49,15 @@ impl Strategy {
             Self::Emergency => "emergency",
             Self::None => "none",
             Self::Recorded => "recorded",
+            Self::Exec(name) => name,
+        }
+    }
+
+    /// The command line of a program.
+    pub fn command(self) -> Option<&'static str> {
+        match self {
+            Self::Exec(name) => name.strip_prefix(exec::EXEC),
+            _ => None,
         }
     }
 }
@@ -60,9 +72,16 @@ impl FromStr for Strategy {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if let Some(command) = text.strip_prefix(exec::EXEC) {
+            // Names of strategies last as long as the program; few of them are ever read.
+            return match command.trim() {
+                "" => Err(format!("`{text}` names no command: give for example exec:'python3 mine.py'")),
+                _ => Ok(Self::Exec(String::leak(text.to_owned()))),
+            };
+        }
         Self::ALL.into_iter().find(|strategy| strategy.name() == text).ok_or_else(|| {
             let names: Vec<&str> = Self::ALL.iter().map(|strategy| strategy.name()).collect();
-            format!("unknown strategy `{text}`; use one of {}", names.join(", "))
+            format!("unknown strategy `{text}`; use one of {}, or exec:COMMAND", names.join(", "))
         })
     }
 }
@@ -140,6 +159,8 @@ pub struct Generated {
     pub text: String,
     /// Its tokens, counted.
     pub tokens: u64,
+    /// Role of its message, where the policy does not say: a program does.
+    pub role: Option<Role>,
     /// The text holds the file lists, or what of them fitted.
     pub lists_in_text: bool,
     /// Lists that the harness keeps beside the text, where the system does.
@@ -181,7 +202,7 @@ impl From<SummarizeError> for Unwritten {
     }
 }
 
-/// Runs a strategy. `None` for [`Strategy::None`] and [`Strategy::Recorded`], when nothing leaves the context, and when the
+/// Runs a strategy. `None` for [`Strategy::None`] and [`Strategy::Recorded`], for programs, which are asked elsewhere, when nothing leaves the context, and when the
 /// budget holds no text at all.
 ///
 /// # Errors
@@ -198,7 +219,7 @@ pub fn generate(
         return Ok(None);
     }
     match strategy {
-        Strategy::None | Strategy::Recorded => Ok(None),
+        Strategy::None | Strategy::Recorded | Strategy::Exec(_) => Ok(None),
         Strategy::Structured => summarized(strategy, rules.layout, request, rules, summarizer).map(Some),
         Strategy::Narrative => summarized(strategy, Layout::Prose, request, rules, summarizer).map(Some),
         Strategy::Truncate => Ok(truncated(request, rules, None)),
@@ -211,7 +232,7 @@ pub fn dropped(request: &SummaryRequest<'_>, rules: &TextRules, reason: Option<S
     let text = request.view.counter.tokenizer().cut(&rules.emergency_notice, request.budget)?;
     let tokens = request.view.counter.count(&text);
     let used = Strategy::Emergency;
-    Some(Generated { text, tokens, lists_in_text: false, metadata: None, used, fallback: reason })
+    Some(Generated { text, tokens, role: None, lists_in_text: false, metadata: None, used, fallback: reason })
 }
 
 /// The wrapper around nothing: what a system holds that takes a reply without a word for a summary.
@@ -224,7 +245,15 @@ pub fn blank(
     let text = rules.wrap("");
     let tokens = request.view.counter.count(&text);
     let metadata = rules.metadata.then(|| request.lists.clone());
-    Generated { text, tokens, lists_in_text: false, metadata, used: strategy, fallback: Some(reason) }
+    Generated {
+        text,
+        tokens,
+        role: None,
+        lists_in_text: false,
+        metadata,
+        used: strategy,
+        fallback: Some(reason),
+    }
 }
 
 /// A text that a system takes for a summary although it is none in full, for `reason`. `None` when the budget holds none of it.
@@ -253,6 +282,7 @@ fn written(
     Generated {
         text,
         tokens,
+        role: None,
         lists_in_text: rules.list_form != ListForm::None && !request.lists.is_empty(),
         metadata: rules.metadata.then(|| request.lists.clone()),
         used: strategy,
@@ -301,6 +331,7 @@ pub fn truncated(
     Some(Generated {
         text,
         tokens,
+        role: None,
         lists_in_text: rules.truncate_tags && !request.lists.is_empty(),
         metadata: rules.metadata.then(|| request.lists.clone()),
         used: Strategy::Truncate,

@@ -7,6 +7,7 @@ use crate::fileops::ToolKind;
 use crate::harness::{MessageRules, Role};
 use crate::ledger::Order;
 use crate::prompt::{Part, PromptRules};
+use crate::strategy::exec::Programs;
 use crate::tokens::Counter;
 use crate::transcript::Transcript;
 use std::ops::Range;
@@ -231,5 +232,43 @@ pub trait Summarizer: Sync {
     /// once.
     fn waits(&self) -> bool {
         false
+    }
+
+    /// Programs of the user that stand for strategies of their own.
+    fn programs(&self) -> Option<&Programs> {
+        None
+    }
+}
+
+/// A summarizer, and programs beside it.
+#[derive(Clone, Copy)]
+pub struct Beside<'a> {
+    /// Who writes summaries.
+    pub writer: &'a dyn Summarizer,
+    /// The programs.
+    pub programs: &'a Programs,
+}
+
+impl std::fmt::Debug for Beside<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Beside").field("writer", &self.writer.name()).finish_non_exhaustive()
+    }
+}
+
+impl Summarizer for Beside<'_> {
+    fn name(&self) -> &str {
+        self.writer.name()
+    }
+
+    fn summarize(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
+        self.writer.summarize(request)
+    }
+
+    fn waits(&self) -> bool {
+        self.writer.waits()
+    }
+
+    fn programs(&self) -> Option<&Programs> {
+        Some(self.programs)
     }
 }

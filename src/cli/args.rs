@@ -7,9 +7,11 @@ use crate::replay::{Mode, ScheduleMode};
 use crate::report::Format;
 use crate::run::WindowChoice;
 use crate::strategy::Strategy;
+use crate::strategy::exec::{EXEC, Programs};
 use crate::tokens::Tokenizer;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 mod audit;
 mod inspect;
@@ -214,7 +216,47 @@ impl From<Output> for Format {
 }
 
 fn strategy(text: &str) -> Result<Strategy, String> {
-    text.parse().map_err(|_| unknown("strategy", text, &Strategy::ALL.map(Strategy::name)))
+    text.parse().map_err(|error| match text.starts_with(EXEC) {
+        true => error,
+        false => format!(
+            "{}, or exec:COMMAND for a program of yours",
+            unknown("strategy", text, &Strategy::ALL.map(Strategy::name))
+        ),
+    })
+}
+
+/// Strategies of one argument: names with commas between them, and behind them at most one command, which may hold any.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Strategies(pub Vec<Strategy>);
+
+fn strategies(text: &str) -> Result<Strategies, String> {
+    let mut found = Vec::new();
+    let mut rest = text;
+    while !rest.starts_with(EXEC) {
+        let (name, behind) = rest.split_once(',').map_or((rest, None), |(name, behind)| (name, Some(behind)));
+        found.push(strategy(name.trim())?);
+        match behind {
+            Some(behind) => rest = behind.trim_start(),
+            None => return Ok(Strategies(found)),
+        }
+    }
+    found.push(strategy(rest)?);
+    Ok(Strategies(found))
+}
+
+/// Programs that stand for strategies.
+#[derive(Debug, Args)]
+pub struct ProgramArgs {
+    /// Seconds until a program of yours (--strategy exec:COMMAND) has to reply
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), default_value_t = 120)]
+    pub exec_timeout: u64,
+}
+
+impl ProgramArgs {
+    /// The programs of a run.
+    pub fn programs(&self) -> Programs {
+        Programs::new(Duration::from_secs(self.exec_timeout))
+    }
 }
 
 fn tokenizer(text: &str) -> Result<Tokenizer, String> {

@@ -8,13 +8,17 @@ use super::work::{Way, ended, perform};
 use crate::ingest::READS;
 use crate::report::audit;
 use crate::run::RunSettings;
+use crate::strategy::exec::Programs;
+use std::time::Duration;
 
 /// Runs the verb.
 pub fn run(args: &AuditArgs, ui: &Ui) -> Result<Exit, Failure> {
     let jobs = args.work.threads();
     let settings = RunSettings::audit(args.work.tokenizer, jobs, args.log_facts);
     let scribe = Scribe::Embedded;
-    let way = Way { scribe: &scribe, model: None, out: args.out.as_deref(), resume: false };
+    let programs = Programs::new(Duration::ZERO);
+    let way =
+        Way { scribe: &scribe, programs: &programs, model: None, out: args.out.as_deref(), resume: false };
     let done = perform(&args.paths, &args.list, &settings, way, ui)?;
     let any = !done.output.audits.is_empty();
     if any || args.format != Output::Table {

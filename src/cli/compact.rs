@@ -15,12 +15,15 @@ use crate::report::text::{count, escape_json, sanitize};
 use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
+use crate::summarize::Beside;
 use std::path::PathBuf;
 
 /// Runs the verb.
 pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     let settings = settings(args)?;
     let scribe = Scribe::of(&args.model, &[&settings.profile], ui)?;
+    let programs = args.programs.programs();
+    let writer = Beside { writer: scribe.summarizer(), programs: &programs };
     let found = args.list.find(&args.paths, ui);
     if !matches!(scribe, Scribe::Dry(..)) {
         make_directory(&args.out)?;
@@ -44,7 +47,7 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
             &name,
             &ingested,
             &settings,
-            scribe.summarizer(),
+            &writer,
         );
         looked += 1;
         if matches!(scribe, Scribe::Dry(..)) {

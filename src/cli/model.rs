@@ -63,6 +63,11 @@ impl Scribe {
             mode: mode.into(),
             on_miss: args.on_miss.into(),
         });
+        if let Some(dir) = args.cassettes.as_ref().filter(|dir| mode == Cassette::Replay && !dir.is_dir()) {
+            let cause =
+                format!("--cassettes {}: no such directory, so there is nothing to replay", dir.display());
+            return Err(Failure::new(cause, "record with --cassette-mode record or auto, or check the path"));
+        }
         let limits = Limits { requests: args.max_requests, cost: args.max_cost, price: args.price };
         // One model for all profiles names the rows; else each profile has its own.
         let mut first = ModelRules { base_url: rules.base_url.clone(), ..ModelRules::UNSAID };

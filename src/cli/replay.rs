@@ -26,14 +26,22 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     settings.jobs = scribe.threads(&args.model, settings.jobs);
     if let Scribe::Dry(model, rules) = &scribe {
         let found = args.list.find(&args.paths, ui);
+        // Programs of the user cost nothing that a plan could tell.
+        settings.strategies.retain(|strategy| strategy.command().is_none());
         let output =
             with_progress(&found, ui, |progress| run_all(&found, &settings, model.as_ref(), progress))?;
         problems(&output.manifest, MANIFEST, ui);
         ui.product(&plan(model, rules))?;
         return Ok(ended(&output, ui));
     }
-    let way =
-        Way { scribe: &scribe, model: Some(&args.model), out: args.out.as_deref(), resume: args.resume };
+    let programs = args.programs.programs();
+    let way = Way {
+        programs: &programs,
+        scribe: &scribe,
+        model: Some(&args.model),
+        out: args.out.as_deref(),
+        resume: args.resume,
+    };
     let done = perform(&args.paths, &args.list, &settings, way, ui)?;
     if args.events {
         ui.product(&events::render(&done.output.events))?;
@@ -50,7 +58,8 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
 fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
     let profiles = args.profile.iter().map(|name| profile(name)).collect::<Result<Vec<_>, _>>()?;
     let profiles = distinct(&profiles);
-    let strategies = distinct(&args.strategy);
+    let named: Vec<Strategy> = args.strategy.iter().flat_map(|some| some.0.iter().copied()).collect();
+    let strategies = distinct(&named);
     let names: Vec<&str> = profiles.iter().map(|profile| profile.name.as_str()).collect();
     if let Some(name) =
         names.iter().enumerate().find_map(|(at, name)| names.get(at + 1..)?.contains(name).then_some(name))

@@ -14,6 +14,7 @@ use crate::results::files::read_text;
 use crate::run::show::{NothingToShow, Pick, show};
 use crate::run::{Job, RunSettings};
 use crate::strategy::Strategy;
+use crate::summarize::Beside;
 use crate::summarize::extractive::Extractive;
 use crate::summarize::prompt::Template;
 use std::path::Path;
@@ -46,7 +47,9 @@ pub fn run(args: &ShowArgs, ui: &Ui) -> Result<Exit, Failure> {
         prompts: args.prompts,
         template: args.prompt.as_deref().map(template).transpose()?,
     };
-    let shown = show(&ingested, &source.label, &settings, &pick, &Extractive).map_err(|nothing| {
+    let programs = args.programs.programs();
+    let writer = Beside { writer: &Extractive, programs: &programs };
+    let shown = show(&ingested, &source.label, &settings, &pick, &writer).map_err(|nothing| {
         let hint = hint(&nothing, args);
         Failure::new(format!("{}: {nothing}", source.label), hint)
     })?;
@@ -105,6 +108,7 @@ fn hint(nothing: &NothingToShow, args: &ShowArgs) -> &'static str {
     match nothing {
         NothingToShow::NoSuchSession(known) if known.is_empty() => READS,
         NothingToShow::NoSuchSession(_) => "give one of these, or its beginning, with --session",
+        NothingToShow::Stopped(..) => "",
         NothingToShow::NeverCompacted(_) if args.strategy == Strategy::Recorded => {
             "the log holds no compaction: name another --strategy to replay it"
         }

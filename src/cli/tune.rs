@@ -12,6 +12,7 @@ use crate::report::tune as report;
 use crate::report::{Format, Look};
 use crate::results::RunOutput;
 use crate::results::files::{TUNING_RECORD, prepare_tuning, write_tuning};
+use crate::summarize::Beside;
 use crate::tune::grid::{Grid, GridError, PROFILE};
 use crate::tune::record::Found;
 use crate::tune::search::Search;
@@ -54,8 +55,10 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         let cause = "--search halving reads logs more than once, which standard input does not allow";
         return Err(Failure::new(cause, "name files, or use --search grid"));
     }
+    let programs = args.programs.programs();
+    let writer = Beside { writer: scribe.summarizer(), programs: &programs };
     let mut tuning =
-        with_progress(&found, ui, |progress| tune(&found, &space, &settings, scribe.summarizer(), progress))?;
+        with_progress(&found, ui, |progress| tune(&found, &space, &settings, &writer, progress))?;
     problems(&tuning.manifest, TUNING_RECORD, ui);
     if let Scribe::Dry(model, rules) = &scribe {
         ui.product(&plan(model, rules))?;

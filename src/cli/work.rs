@@ -13,6 +13,8 @@ use crate::results::files::{MANIFEST, prepare, write_run};
 use crate::results::journal::Journal;
 use crate::results::{Manifest, Problem, RunOutput};
 use crate::run::{Kept, PoolError, Progress, RunSettings, run_kept};
+use crate::strategy::exec::Programs;
+use crate::summarize::Beside;
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -40,6 +42,8 @@ impl Done {
 pub struct Way<'a> {
     /// The summarizer.
     pub scribe: &'a Scribe,
+    /// Programs that stand for strategies.
+    pub programs: &'a Programs,
     /// What was said of it.
     pub model: Option<&'a ModelArgs>,
     /// Where rows are written.
@@ -57,7 +61,8 @@ pub fn perform(
     way: Way<'_>,
     ui: &Ui,
 ) -> Result<Done, Failure> {
-    let Way { scribe, model, out, resume } = way;
+    let Way { scribe, programs, model, out, resume } = way;
+    let writer = Beside { writer: scribe.summarizer(), programs };
     let journal = match out {
         Some(dir) => {
             prepare(dir)?;
@@ -65,14 +70,13 @@ pub fn perform(
         }
         None => None,
     };
-    let kept = journal.as_ref().map(|journal| Kept::new(journal, settings, scribe.summarizer()));
+    let kept = journal.as_ref().map(|journal| Kept::new(journal, settings, &writer));
     if let Some(journal) = journal.as_ref().filter(|journal| !journal.is_empty()) {
         ui.say(&format!("{} of an earlier run are kept", count(journal.len() as u64, "finished session")));
     }
     let found = list.find(paths, ui);
-    let mut output = with_progress(&found, ui, |progress| {
-        run_kept(&found, settings, scribe.summarizer(), progress, kept.as_ref())
-    })?;
+    let mut output =
+        with_progress(&found, ui, |progress| run_kept(&found, settings, &writer, progress, kept.as_ref()))?;
     problems(&output.manifest, MANIFEST, ui);
     output.manifest.cassettes = model.map(|args| scribe.cassettes(args)).unwrap_or_default();
     scribe.report(ui);

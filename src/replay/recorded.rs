@@ -100,6 +100,7 @@ impl Walk<'_> {
         Generated {
             text: text.to_owned(),
             tokens: self.prepared.view.counter.tokenizer().count(text),
+            role: None,
             lists_in_text: false,
             metadata: one.lists.is_some().then(|| lists(one)),
             used: Strategy::Recorded,

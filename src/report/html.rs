@@ -256,10 +256,11 @@ fn rules(view: &View<'_>) -> Markup {
     let compact: Vec<&Contender<'_>> = view.contenders.iter().filter(|it| !it.never_compacts()).collect();
     let mut table = Table::new("Hard rules broken, by contender", &["rule"]);
     table.head.extend(compact.iter().map(|it| format!(">{}", it.name)));
-    let other: [(&str, fn(&crate::aggregate::SummaryRow) -> u64); 4] = [
+    let other: [(&str, fn(&crate::aggregate::SummaryRow) -> u64); 5] = [
         ("no rule: tail larger than the window", |row| row.unfit),
         ("no rule: no place to cut", |row| row.uncut),
         ("no rule: another text than asked for", |row| row.summary_degraded),
+        ("no rule: cancelled by a program", |row| row.cancelled),
         ("no rule: window passed before the trigger", |row| row.late_triggers),
     ];
     for (name, of) in RULES.into_iter().chain(other) {

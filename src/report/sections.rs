@@ -8,6 +8,7 @@ use crate::profile::Profile;
 use crate::results::{FactRow, SessionRow, ratio};
 use crate::stats::quantile;
 use crate::strategy::Strategy;
+use crate::strategy::exec::EXEC;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Sessions that are looked at one by one.
@@ -331,10 +332,34 @@ pub fn command(run: &Run) -> String {
     }
     let list = |words: &[String]| words.iter().map(|text| word(text)).collect::<Vec<_>>().join(",");
     let mut text = format!(
-        "compactor replay LOGS --profile {} --strategy {}",
+        "compactor replay LOGS --profile {}",
         list(&settings.profiles.iter().map(|name| file_of(name)).collect::<Vec<_>>()),
-        list(&settings.strategies)
     );
+    let (programs, named): (Vec<String>, Vec<String>) =
+        settings.strategies.iter().cloned().partition(|name| name.starts_with(EXEC));
+    if !named.is_empty() {
+        text += &format!(" --strategy {}", list(&named));
+    }
+    // A command ends its argument.
+    programs.iter().for_each(|program| text += &format!(" --strategy {}", word(program)));
+    if let Some(writer) = &settings.writer {
+        text += " --summarizer llm";
+        let said = [
+            ("provider", &writer.provider),
+            ("model", &writer.model),
+            ("temperature", &writer.temperature),
+            ("on-miss", &writer.on_miss),
+        ];
+        for (name, value) in said.into_iter().filter(|(_, value)| !value.is_empty()) {
+            text += &format!(" --{name} {}", word(value));
+        }
+        if let Some(tokens) = writer.max_output_tokens {
+            text += &format!(" --max-output-tokens {tokens}");
+        }
+        if !writer.prompt_hash.is_empty() {
+            text += " --prompt FILE";
+        }
+    }
     if settings.windows.is_empty() {
         text += &format!(" --cycles {}", settings.cycles);
         if settings.same_window {

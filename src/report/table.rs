@@ -373,6 +373,7 @@ fn odd_cycles(row: &SummaryRow) -> Option<String> {
     named(&[
         (row.unfit, "cycle whose tail alone is larger than the window (unfit)"),
         (row.uncut, "cycle without a place to cut (uncut)"),
+        (row.cancelled, "compaction that a program cancelled"),
         (row.summary_degraded, "summary that did not come as asked for (fallback_reason)"),
         (row.late_triggers, "cycle past the window before its trigger"),
     ])

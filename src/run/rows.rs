@@ -3,7 +3,7 @@
 use super::spells::{Life, Spells};
 use super::{Loss, Place, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactId, FactSet, Match, UseKind};
-use crate::replay::{CycleTrace, Mode, Plan, Planner, Prepared, Replay};
+use crate::replay::{CANCELLED, CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
 use crate::score::needed::{Rereads, Return, horizon, returns};
 use crate::score::{Cycle, CycleScore, Fate, Scorer};
@@ -63,7 +63,7 @@ impl<'a> Frame<'a> {
                 (summarizer.name(), plan.profile.text_rules().list_form != ListForm::None)
             }
             Strategy::Truncate => ("", plan.profile.summary.truncate_tags),
-            Strategy::Emergency | Strategy::None | Strategy::Recorded => ("", false),
+            Strategy::Emergency | Strategy::None | Strategy::Recorded | Strategy::Exec(_) => ("", false),
         };
         Self {
             profile: &plan.profile.name,
@@ -182,6 +182,7 @@ impl Scene<'_> {
         let opaque = self.frame.strategy == Strategy::Recorded && trace.generated.is_empty();
         let known = |value: Option<f64>| value.filter(|_| !opaque);
         let largest = self.largest_kept(trace);
+        let cancelled = trace.failed.as_ref().is_some_and(|why| why.starts_with(CANCELLED));
         CycleRow {
             session: self.transcript.id.clone(),
             source: self.place.source.to_owned(),
@@ -317,7 +318,8 @@ impl Scene<'_> {
             largest_message: largest.map(|at| at as u64),
             largest_line: largest.and_then(|at| Some(u64::from(self.transcript.messages.get(at)?.line))),
             largest_tokens: largest.map(|at| self.prepared.tokens.range(at..at + 1)),
-            summary_degraded: trace.failed.is_some()
+            cancelled,
+            summary_degraded: (trace.failed.is_some() && !cancelled)
                 || used.is_some_and(|generated| generated.fallback.is_some()),
             late_trigger: trace.cut.late,
             ..CycleRow::default()

@@ -16,6 +16,7 @@ use crate::results::shown::{Place, Shown, ShownFact, ShownPrompt, ShownStale};
 use crate::score::needed::horizon;
 use crate::score::{Cycle, CycleScore, Fate, Scorer, generated_text};
 use crate::strategy::Strategy;
+use crate::strategy::exec::Programs;
 use crate::summarize::prompt::{Prompt, Template, assemble};
 use crate::summarize::{SummarizeError, Summarizer, SummaryRequest};
 use crate::tokens::{TokenIndex, Tokenizer};
@@ -47,6 +48,8 @@ pub enum NothingToShow {
     NeverCompacted(usize),
     /// Fewer cycles than asked for: session, and cycles it has.
     TooFewCycles(String, usize),
+    /// Nobody could be asked for a summary: session, and why.
+    Stopped(String, String),
 }
 
 impl fmt::Display for NothingToShow {
@@ -58,6 +61,7 @@ impl fmt::Display for NothingToShow {
             }
             Self::NeverCompacted(1) => write!(f, "the session is never compacted"),
             Self::NeverCompacted(sessions) => write!(f, "none of {sessions} sessions is ever compacted"),
+            Self::Stopped(session, why) => write!(f, "session {session}: {why}"),
             Self::TooFewCycles(session, 1) => write!(f, "session {session} has only 1 cycle"),
             Self::TooFewCycles(session, cycles) => write!(f, "session {session} has only {cycles} cycles"),
         }
@@ -89,11 +93,12 @@ pub fn show(
     for transcript in &sessions {
         match cycle(transcript, source, settings, pick, summarizer) {
             Ok(shown) => return Ok(shown),
-            Err(0) => {}
-            Err(cycles) if most.as_ref().is_none_or(|(_, most)| *most < cycles) => {
+            Err(Ended::Stopped(why)) => return Err(NothingToShow::Stopped(transcript.id.clone(), why)),
+            Err(Ended::Cycles(0)) => {}
+            Err(Ended::Cycles(cycles)) if most.as_ref().is_none_or(|(_, most)| *most < cycles) => {
                 most = Some((transcript.id.clone(), cycles));
             }
-            Err(_) => {}
+            Err(Ended::Cycles(_)) => {}
         }
     }
     Err(most.map_or(NothingToShow::NeverCompacted(sessions.len()), |(session, cycles)| {
@@ -127,6 +132,10 @@ impl Summarizer for Listener<'_> {
             all.push(heard);
         }
         self.summarizer.summarize(request)
+    }
+
+    fn programs(&self) -> Option<&Programs> {
+        self.summarizer.programs()
     }
 }
 
@@ -162,14 +171,22 @@ impl Listener<'_> {
     }
 }
 
-/// One cycle of a session, or how many there are.
+/// Why a session has no such cycle.
+enum Ended {
+    /// It has so many.
+    Cycles(usize),
+    /// It could not be replayed to it.
+    Stopped(String),
+}
+
+/// One cycle of a session.
 fn cycle(
     transcript: &Transcript,
     source: Source<'_>,
     settings: &RunSettings,
     pick: &Pick,
     summarizer: &dyn Summarizer,
-) -> Result<Shown, usize> {
+) -> Result<Shown, Ended> {
     let number = pick.cycle;
     let listener = Listener { summarizer, template: pick.template.as_ref(), heard: Mutex::default() };
     let summarizer: &dyn Summarizer = if pick.prompts { &listener } else { summarizer };
@@ -206,7 +223,7 @@ fn cycle(
             )
         };
     let Some(trace) = number.checked_sub(1).and_then(|at| result.cycles.get(at)) else {
-        return Err(result.cycles.len());
+        return Err(result.stopped.map_or(Ended::Cycles(result.cycles.len()), Ended::Stopped));
     };
     let facts = FactSet::extract_until(transcript, &effects, MessageIdx::new(trace.cut.trigger));
     let scorer = Scorer::new(transcript, &facts);

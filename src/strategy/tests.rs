@@ -105,7 +105,7 @@ fn names_are_read_back() {
     let error = "structred".parse::<Strategy>().unwrap_err();
     assert_eq!(
         error,
-        "unknown strategy `structred`; use one of structured, narrative, truncate, emergency, none"
+        "unknown strategy `structred`; use one of structured, narrative, truncate, emergency, none, or exec:COMMAND"
     );
 }
 

@@ -135,20 +135,15 @@ impl Model {
         let line = if replays { Line::Closed } else { Line::open(&settings, ways)? };
         let name =
             settings.rules.model.as_ref().map_or_else(|| "llm".to_owned(), |model| format!("llm:{model}"));
-        Ok(Self {
-            settings,
-            name,
-            line,
-            asked: Mutex::default(),
-            ended: OnceLock::new(),
-            spent: Mutex::default(),
-        })
+        Ok(Self::over(line, name, settings))
     }
 
     /// A model that nobody asks: requests are counted, and the embedded summarizer writes in its place.
     pub fn dry(settings: ModelSettings) -> Self {
-        let name = "dry-run".to_owned();
-        let line = Line::Dry;
+        Self::over(Line::Dry, "dry-run".to_owned(), settings)
+    }
+
+    fn over(line: Line, name: String, settings: ModelSettings) -> Self {
         Self {
             settings,
             name,
@@ -252,6 +247,7 @@ impl Model {
             messages: middle..request.messages.end,
             turn_start: turn_start.map(|start| start.max(middle)),
             previous: Some(&text),
+            told: &[],
             handing: super::Handing { summary: among.then_some((role, text.as_str())), ..request.handing },
             ..request.clone()
         };

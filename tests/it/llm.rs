@@ -348,6 +348,10 @@ fn arguments_that_lead_nowhere_are_refused_before_a_log_is_read() {
     check(&llm(&["--model", "m", "--temperature", "3"]), &["0 to 2"]);
     check(&llm(&["--model", "m", "--prompt", "nowhere.txt"]), &["nowhere.txt"]);
     check(&llm(&["--model", "m", "--cassette-mode", "replay"]), &["--cassettes"]);
+    check(
+        &llm(&["--model", "m", "--cassette-mode", "replay", "--cassettes", "nowhere"]),
+        &["nowhere", "nothing to replay"],
+    );
     // Loopback needs neither a key nor encryption, whatever it is called.
     let server = Server::start(model);
     for host in ["localhost", "127.0.0.1"] {

@@ -12,6 +12,7 @@ mod ci;
 mod conformance;
 mod cut_safety;
 mod damage;
+mod exec;
 mod fates;
 mod file_operations;
 mod inputs;

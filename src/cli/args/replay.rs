@@ -1,10 +1,12 @@
 //! Arguments of `replay`.
 
-use super::{CYCLES, ListArgs, ModelArgs, Output, Repeat, Schedule, WorkArgs, strategy, tokens, window};
+use super::{
+    CYCLES, ListArgs, ModelArgs, Output, ProgramArgs, Repeat, Schedule, Strategies, WorkArgs, strategies,
+    tokens, window,
+};
 use crate::cli::exit::Failure;
 use crate::replay::Asked;
 use crate::run::{WindowChoice, Windows};
-use crate::strategy::Strategy;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
 
@@ -33,10 +35,15 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub list: ListArgs,
 
-    /// Strategies to compare: structured, narrative, truncate, emergency, and the control none
-    #[arg(short, long, value_name = "NAME", value_delimiter = ',', value_parser = strategy,
+    /// Strategies to compare: structured, narrative, truncate, emergency, the control none, and exec:COMMAND for a program of
+    /// yours, in any language (see the README); a command ends its argument, give several with an argument each
+    #[arg(short, long, value_name = "NAME", value_parser = strategies,
         default_value = "structured,narrative,truncate,emergency")]
-    pub strategy: Vec<Strategy>,
+    pub strategy: Vec<Strategies>,
+
+    /// How programs are run
+    #[command(flatten)]
+    pub programs: ProgramArgs,
 
     /// Compaction policies: the name of an embedded profile (see `compactor profiles`; NAME+fixes: its
     /// faults mended) or a TOML file

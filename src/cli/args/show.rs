@@ -1,9 +1,10 @@
 //! Arguments of `show`.
 
 use super::replay::StepArgs;
-use super::{ListArgs, Repeat, Schedule, tokenizer, tokens, unknown, window};
+use super::{ListArgs, ProgramArgs, Repeat, Schedule, tokenizer, tokens, unknown, window};
 use crate::run::WindowChoice;
 use crate::strategy::Strategy;
+use crate::strategy::exec::EXEC;
 use crate::tokens::Tokenizer;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
@@ -38,6 +39,10 @@ pub struct ShowArgs {
     /// structured, narrative, truncate, emergency, none, or recorded for the compactions the log itself holds
     #[arg(short, long, value_name = "NAME", value_parser = strategy, default_value = "structured")]
     pub strategy: Strategy,
+
+    /// How programs are run
+    #[command(flatten)]
+    pub programs: ProgramArgs,
 
     /// Number of the cycle, or of the recorded compaction
     #[arg(short = 'k', long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
@@ -130,5 +135,6 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     }
     let mut names = Strategy::ALL.map(Strategy::name).to_vec();
     names.push(Strategy::Recorded.name());
-    text.parse().map_err(|_| unknown("strategy", text, &names))
+    text.parse()
+        .map_err(|error| if text.starts_with(EXEC) { error } else { unknown("strategy", text, &names) })
 }

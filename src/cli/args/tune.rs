@@ -1,6 +1,6 @@
 //! Arguments of `tune`.
 
-use super::{CYCLES, ListArgs, ModelArgs, Schedule, WorkArgs, tokens, unknown};
+use super::{CYCLES, ListArgs, ModelArgs, ProgramArgs, Schedule, WorkArgs, tokens, unknown};
 use crate::aggregate::Metric;
 use crate::report::Format;
 use crate::tune::search::Search;
@@ -87,6 +87,10 @@ pub struct TuneArgs {
     /// What to print
     #[arg(short, long, value_enum, default_value_t = TuneOutput::Table)]
     pub format: TuneOutput,
+
+    /// How programs are run
+    #[command(flatten)]
+    pub programs: ProgramArgs,
 
     /// Who writes summaries
     #[command(flatten)]

@@ -1,9 +1,10 @@
 //! Arguments of the verbs that write transcripts: `compact` and `convert`.
 
-use super::{ListArgs, ModelArgs, tokenizer, tokens, unknown, window};
+use super::{ListArgs, ModelArgs, ProgramArgs, tokenizer, tokens, unknown, window};
 use crate::export::Target;
 use crate::run::WindowChoice;
 use crate::strategy::Strategy;
+use crate::strategy::exec::EXEC;
 use crate::tokens::Tokenizer;
 use clap::{ArgAction, Args, ValueEnum};
 use std::path::PathBuf;
@@ -41,7 +42,7 @@ pub struct CompactArgs {
     #[arg(short, long, value_enum, default_value_t = Form::Same)]
     pub to: Form,
 
-    /// What takes the place of the messages that leave: structured, narrative, truncate or emergency
+    /// What takes the place of the messages that leave: structured, narrative, truncate, emergency, or exec:COMMAND
     #[arg(short, long, value_name = "NAME", value_parser = strategy, default_value = "structured")]
     pub strategy: Strategy,
 
@@ -73,6 +74,10 @@ pub struct CompactArgs {
     /// Replace files that exist
     #[arg(long, action = ArgAction::SetTrue)]
     pub force: bool,
+
+    /// How programs are run
+    #[command(flatten)]
+    pub programs: ProgramArgs,
 
     /// Who writes summaries
     #[command(flatten)]
@@ -110,6 +115,7 @@ fn strategy(text: &str) -> Result<Strategy, String> {
     match text.parse() {
         Ok(Strategy::None) => Err("the strategy none never compacts; name another one".to_owned()),
         Ok(strategy) => Ok(strategy),
+        Err(error) if text.starts_with(EXEC) => Err(error),
         Err(_) => Err(unknown("strategy", text, &names)),
     }
 }
