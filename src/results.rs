@@ -13,6 +13,7 @@ pub mod files;
 pub mod inspected;
 pub mod shown;
 pub mod sound;
+pub mod spool;
 pub mod stray;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.

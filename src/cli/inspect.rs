@@ -20,9 +20,7 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
         run::inspect::inspect(&found, args.work.tokenizer, jobs, progress)
     })?;
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
-    let page = inspect::render(args.format.into(), &inspected, look)
-        .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
-    ui.product(&page)?;
+    ui.written(|out| inspect::render(args.format.into(), &inspected, look, out))?;
     for file in inspected.files.iter().filter(|file| !file.error.is_empty()) {
         ui.complain(&format!("{}: {}", file.file, file.error));
     }
