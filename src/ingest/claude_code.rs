@@ -709,7 +709,7 @@ impl Builder<'_> {
                 .map(Option::unwrap_or_default)
                 .and_then(|told| told.range(&self.places, self.uuids, end));
             match range {
-                Ok(range) => recorded.kept = range.map(MessageIdx::new).collect(),
+                Ok(range) => recorded.kept = range.into(),
                 Err(cause) => out.kept_unknown(recorded, &cause),
             }
         }

@@ -28,7 +28,7 @@ use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCall, ToolResult};
+use crate::transcript::{Message, Origin, Outcome, Part, Role, ToolCall, ToolResult};
 
 #[cfg(feature = "sqlite")]
 pub(super) use database::SHAPE as DATABASE;
@@ -197,7 +197,7 @@ impl Reader {
                 if let Some(at) = self.draft.messages.iter().rposition(same)
                     && let Some(recorded) = self.draft.recorded.last_mut()
                 {
-                    recorded.kept = vec![MessageIdx::new(at)];
+                    recorded.kept = (at..at + 1).into();
                 }
             }
             return;

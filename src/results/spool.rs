@@ -2,16 +2,16 @@
 //!
 //! What is said of a session is small, but a log may hold millions of them.
 
-use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::io::{self, BufWriter, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
 use tempfile::SpooledTempFile;
 
 /// More bytes than this go to a file.
-const MOST: usize = 32 << 20;
+const MOST: usize = 8 << 20;
 
 /// Bytes read at once where many follow each other.
-const BLOCK: u64 = 64 << 10;
+const BLOCK: usize = 64 << 10;
 
 /// A place for bytes that several threads write to.
 #[derive(Debug)]
@@ -34,6 +34,20 @@ impl Spool {
         self.with(SeekFrom::End(0), |file, at| {
             file.write_all(bytes)?;
             Ok(at..at + bytes.len() as u64)
+        })
+    }
+
+    /// Adds pieces behind each other, with nothing of other threads between them.
+    pub fn append_all<P: AsRef<[u8]>>(&self, pieces: impl IntoIterator<Item = P>) -> io::Result<Range<u64>> {
+        self.with(SeekFrom::End(0), |file, at| {
+            let mut out = BufWriter::with_capacity(BLOCK, file);
+            let mut end = at;
+            for piece in pieces {
+                out.write_all(piece.as_ref())?;
+                end += piece.as_ref().len() as u64;
+            }
+            out.flush()?;
+            Ok(at..end)
         })
     }
 
@@ -102,7 +116,7 @@ impl<'a> Reader<'a> {
             self.buffer.drain(..self.used);
             self.used = 0;
             let lacking = (bytes - waiting) as u64;
-            let more = (self.left.end - self.left.start).min(lacking.max(BLOCK));
+            let more = (self.left.end - self.left.start).min(lacking.max(BLOCK as u64));
             self.buffer.resize(waiting + usize::try_from(more).map_err(io::Error::other)?, 0);
             self.spool.read(self.left.start, self.buffer.get_mut(waiting..).unwrap_or_default())?;
             self.left.start += more;
@@ -130,16 +144,18 @@ mod tests {
                 spool.read(place.start, &mut read).expect("what was written");
                 assert_eq!(read, piece(number));
             }
+            let all = spool.append_all((0..=255).map(piece)).expect("room");
+            assert_eq!((all.start, all.end - all.start), (places[255].end, places[255].end));
             spool.overwrite(places[3].start, &piece(3).iter().map(|_| 9).collect::<Vec<u8>>()).expect("room");
-            let mut all = Reader::new(&spool, 0..places[255].end);
+            let mut reader = Reader::new(&spool, 0..places[255].end);
             for number in 0..=255 {
                 let expected = if number == 3 { vec![9; piece(3).len()] } else { piece(number) };
-                assert_eq!(all.take(expected.len()).expect("what was written"), expected);
+                assert_eq!(reader.take(expected.len()).expect("what was written"), expected);
             }
-            assert!(all.is_done() && all.take(1).is_err());
-            assert!(spool.read(places[255].end, &mut [0]).is_err());
+            assert!(reader.is_done() && reader.take(1).is_err());
+            assert!(spool.read(all.end, &mut [0]).is_err());
             let mut some = [0; 9];
-            assert_eq!(spool.read_some(places[255].end - 4, &mut some).expect("what was written"), 4);
+            assert_eq!(spool.read_some(all.end - 4, &mut some).expect("what was written"), 4);
             assert_eq!(some, [255, 255, 255, 255, 0, 0, 0, 0, 0]);
         }
     }

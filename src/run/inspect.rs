@@ -17,9 +17,9 @@ use crate::results::inspected::{
     Counts, FileReport, FileStates, Inspected, Remark, Reported, Roles, SessionList, SessionReport,
 };
 use crate::results::spool::Spool;
-use crate::tokens::{TokenIndex, Tokenizer};
+use crate::tokens::{Tokenizer, message_tokens};
 use crate::transcript::{MessageIdx, Origin, Outcome, Part, Role, Transcript};
-use copied::{Trail, TrailList, mark};
+use copied::{TrailList, mark};
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::io;
@@ -126,11 +126,12 @@ fn add(
     list: &mut SessionList,
     trails: &mut TrailList,
 ) -> io::Result<()> {
-    let looked: Vec<(SessionReport, Trail)> =
+    let looked: Vec<(SessionReport, Vec<u32>)> =
         sessions.par_iter().map(|transcript| session(transcript, tokenizer)).collect();
     let places = list.extend(looked.iter().map(|(report, _)| report))?;
-    let trails_of = looked.iter().zip(places).map(|((report, trail), place)| (report, trail, place));
-    trails.extend(trails_of, &kept.trails)
+    let tokens = looked.iter().map(|(_, tokens)| tokens.as_slice());
+    let told = sessions.iter().zip(tokens).zip(places);
+    trails.extend(told.map(|((session, tokens), place)| (session, tokens, place)), &kept.trails)
 }
 
 /// Diagnostics by kind: the first of each stands for all.
@@ -162,12 +163,17 @@ fn severity_of(name: &str) -> Severity {
         .unwrap_or(Severity::Note)
 }
 
-/// One session by itself.
-fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Trail) {
+/// One session by itself, and the tokens of its messages.
+fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Vec<u32>) {
     // Before the tokens are counted: what it is found from takes as much memory.
     let files = states(transcript);
-    let tokens = TokenIndex::new(transcript, tokenizer);
-    let trail = Trail::of(transcript, &tokens);
+    let count = |message| message_tokens(message, tokenizer);
+    let mut total = 0;
+    let mut tokens = Vec::with_capacity(transcript.messages.len());
+    for count in transcript.messages.iter().map(count) {
+        total += count;
+        tokens.push(u32::try_from(count).unwrap_or(u32::MAX));
+    }
     let mut roles = Roles::default();
     let (mut images, mut opaque) = (0, 0);
     let mut reported = Reported::default();
@@ -229,7 +235,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
         tools,
         images,
         opaque,
-        tokens: tokens.total(),
+        tokens: total,
         reported,
         files,
         compactions: transcript.recorded.len() as u64,
@@ -237,7 +243,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
         starts_compacted: transcript.starts_compacted,
         starts_midway: transcript.starts_midway,
     };
-    (report, trail)
+    (report, tokens)
 }
 
 /// Files by what became of them at the end of the session.

@@ -3,9 +3,8 @@
 //! Of each session a trail is written down, a unit of bytes for its head and one for each message. It is read again when the trails
 //! of all files are there; only where a message is to be found stands in memory, in eight bytes.
 
-use crate::results::inspected::{SessionReport, change};
+use crate::results::inspected::change;
 use crate::results::spool::{Reader, Spool};
-use crate::tokens::TokenIndex;
 use crate::transcript::{Message, Part, Role, Transcript};
 use hashbrown::HashTable;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet, FxHasher};
@@ -18,10 +17,6 @@ const UNIT: usize = 32;
 
 /// Steps of another trail that are read at once.
 const STEPS: usize = 32;
-
-/// What a session says, message by message.
-#[derive(Debug)]
-pub(super) struct Trail(Vec<Step>);
 
 /// One message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -116,22 +111,17 @@ impl Unit {
     }
 }
 
-impl Trail {
-    pub(super) fn of(transcript: &Transcript, tokens: &TokenIndex) -> Self {
-        let step = |(at, message)| Step::of(message, tokens.range(at..at + 1));
-        let mut steps: Vec<Step> = transcript.messages.iter().enumerate().map(step).collect();
-        for recorded in &transcript.recorded {
-            let before = recorded.before.get().checked_sub(1);
-            if let Some(step) = before.and_then(|before| steps.get_mut(before)) {
-                step.compacted = true;
-            }
-        }
-        Self(steps)
-    }
+/// What a session says, message by message; `tokens` are those of its messages.
+fn steps<'a>(transcript: &'a Transcript, tokens: &'a [u32]) -> impl Iterator<Item = Step> + 'a {
+    let mut compactions = transcript.recorded.iter().map(|recorded| recorded.before.get()).peekable();
+    transcript.messages.iter().zip(tokens).zip(1..).map(move |((message, tokens), behind)| {
+        while compactions.next_if(|before| *before < behind).is_some() {}
+        Step { compacted: compactions.peek() == Some(&behind), ..Step::of(message, *tokens) }
+    })
 }
 
 impl Step {
-    fn of(message: &Message, tokens: u64) -> Self {
+    fn of(message: &Message, tokens: u32) -> Self {
         let mut hasher = FxHasher::default();
         message.role.hash(&mut hasher);
         let mut calls = 0;
@@ -152,7 +142,7 @@ impl Step {
             said: hasher.finish(),
             time: message.time,
             calls,
-            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
+            tokens,
             output: u32::try_from(message.usage.as_ref().map_or(0, |usage| usage.output)).unwrap_or(u32::MAX),
             reply: message.role == Role::Assistant,
             compacted: false,
@@ -173,22 +163,23 @@ pub(super) struct TrailList {
 }
 
 impl TrailList {
-    /// Writes down trails of sessions, each with its report and where that stands.
+    /// Writes down the trails of sessions, each with the tokens of its messages and where its report stands.
     pub(super) fn extend<'a>(
         &mut self,
-        trails: impl Iterator<Item = (&'a SessionReport, &'a Trail, u64)>,
+        sessions: impl Iterator<Item = (&'a Transcript, &'a [u32], u64)>,
         spool: &Spool,
     ) -> io::Result<()> {
-        let mut bytes = Vec::new();
-        for (report, trail, place) in trails {
-            let hash = |id: &String| FxBuildHasher.hash_one(id);
-            let parent = report.continues.as_ref().map(hash);
-            let steps = u32::try_from(trail.0.len()).map_err(io::Error::other)?;
-            bytes.extend(Unit::Head(Head { id: hash(&report.id), parent, report: place, steps }).bytes());
-            bytes.extend(trail.0.iter().flat_map(|step| Unit::Step(*step).bytes()));
-            self.parents.extend(parent);
-        }
-        self.stretches.push(spool.append(&bytes)?);
+        let hash = |id: &String| FxBuildHasher.hash_one(id);
+        let parents = &mut self.parents;
+        let units = sessions.flat_map(|(session, tokens, report)| {
+            let parent = session.continues.as_ref().map(hash);
+            parents.extend(parent);
+            let steps_of = u32::try_from(session.messages.len()).unwrap_or(u32::MAX);
+            let head = Unit::Head(Head { id: hash(&session.id), parent, report, steps: steps_of });
+            std::iter::once(head).chain(steps(session, tokens).map(Unit::Step))
+        });
+        let stretch = spool.append_all(units.map(Unit::bytes))?;
+        self.stretches.push(stretch);
         Ok(())
     }
 }
