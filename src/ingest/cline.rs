@@ -28,7 +28,7 @@ use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Piece, Shape, Split, TreeShape};
+use super::shapes::{Lists, Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
@@ -38,7 +38,7 @@ use crate::transcript::{Message, MessageIdx, MessageSet, Outcome, Part, Role, To
 pub(super) static HISTORY: Shape = Shape {
     owns: is_chat,
     split: Split::One(tells_of_compaction),
-    lists: true,
+    lists: Lists::Sessions,
     ..Shape::new(Format::Cline, sniff_history, read_history)
 };
 

@@ -60,7 +60,10 @@ impl Sniffer {
             let kind = chat_kind(&record.value);
             self.kind = kind.map(|(format, why)| (format, format!("line {} has {why}", record.line)));
         }
-        if let Some((shape, why)) = shapes::recognise(&record.value) {
+        // A record may be a list of them.
+        let listed = record.value.as_array().unwrap_or_default();
+        let found = shapes::recognise(&record.value).or_else(|| listed.iter().find_map(shapes::recognise));
+        if let Some((shape, why)) = found {
             let evidence = format!("line {} {why}", record.line);
             let found = Detected { format: shape.format, by: By::Records(shape), evidence };
             if self.chats > 0 && !(shape.owns)(&json!({"role": "user", "content": ""})) {

@@ -78,6 +78,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let whole = records.first().is_some_and(|record| is_session(&record.value));
         // What stands behind a whole session is none of it.
         let mut running = Reader::new(if whole { name } else { &id });
+        running.draft.messages.reserve_exact(records.len());
         for Record { line, mut value } in records {
             if let Value::Array(conversation) = take(&mut value, "conversation") {
                 let place = |index: usize| if several { line } else { build::place(index) };
@@ -112,6 +113,7 @@ pub(super) fn session(
         let name = ["name", "description"].iter().find_map(|key| text(header, key)).unwrap_or("sub_agent");
         reader.draft.origin = Origin::Sidechain(name.to_owned());
     }
+    reader.draft.messages.reserve_exact(messages.len());
     for (index, message) in messages.into_iter().enumerate() {
         reader.message(message, place(index), out);
     }

@@ -15,6 +15,9 @@ use crate::transcript::{RawCounts, Recorded, Transcript};
 /// Diagnostics named one by one per code; further ones are counted.
 const PER_CODE: usize = 20;
 
+/// Sessions of more messages than this are long.
+const LONG: usize = 4096;
+
 /// Code of the remark on a file that is a piece of a log.
 const PART_OF_LOG: &str = "part-of-log";
 
@@ -32,9 +35,11 @@ pub(super) struct Sink {
     batches: bool,
     /// More records of the session that is read are to come.
     more: bool,
-    /// That session, as far as it was read, and when the records of its lines were written.
-    begun: Option<Draft>,
+    /// That session, as far as it was read, with the id of its conversation, and when the records of its lines were written.
+    begun: Option<(Draft, Option<String>)>,
     times: Vec<(u32, i64)>,
+    /// How many messages it may come to, where that is known; else 0.
+    expected: usize,
     given: u64,
     numbered: u32,
     /// Hashes of the ids that were counted, over all batches.
@@ -75,27 +80,62 @@ impl Sink {
         self.more = more;
     }
 
+    /// The log has so many records.
+    pub(super) fn expect(&mut self, records: usize) {
+        self.expected = records;
+    }
+
     /// The session that records before these began.
     pub(super) fn resume(&mut self) -> Option<Draft> {
+        self.begun.take().map(|(draft, _)| draft)
+    }
+
+    /// The same with the id of its conversation, where its records give one.
+    pub(super) fn resume_conversation(&mut self) -> Option<(Draft, Option<String>)> {
         self.begun.take()
     }
 
     /// Keeps a session until the rest of its records is there; gives it back where it is complete.
     pub(super) fn suspend(&mut self, draft: Draft) -> Option<Draft> {
-        if self.more {
-            self.begun = Some(draft);
-            return None;
-        }
-        Some(draft)
+        self.suspend_conversation(draft, None)
     }
 
-    /// Keeps in the same way when the records of lines were written.
-    pub(super) fn suspend_times(&mut self, times: Vec<(u32, i64)>) -> Vec<(u32, i64)> {
-        if !self.more && self.times.is_empty() {
+    /// The same with the id of its conversation.
+    pub(super) fn suspend_conversation(
+        &mut self,
+        mut draft: Draft,
+        conversation: Option<String>,
+    ) -> Option<Draft> {
+        if !self.more {
+            return Some(draft);
+        }
+        // A long list that grows is there twice.
+        let count = draft.messages.len();
+        if LONG <= count && draft.messages.capacity() < self.expected {
+            draft.messages.reserve_exact(self.expected - count);
+        }
+        self.begun = Some((draft, conversation));
+        None
+    }
+
+    /// When the records of lines were written: those that were kept with the session that is read, and these.
+    pub(super) fn with_kept_times(&mut self, times: Vec<(u32, i64)>) -> Vec<(u32, i64)> {
+        let mut all = std::mem::take(&mut self.times);
+        if all.is_empty() {
             return times;
         }
-        self.times.extend(times);
-        if self.more { Vec::new() } else { std::mem::take(&mut self.times) }
+        all.extend(times);
+        all
+    }
+
+    /// Keeps the times from the beginning of the session that more is to come of.
+    pub(super) fn keep_times(&mut self, mut times: Vec<(u32, i64)>, ended: bool) {
+        let Some((begun, _)) = &self.begun else { return };
+        if ended {
+            let first = begun.messages.first().map_or(0, |message| message.line);
+            times.retain(|(line, _)| first <= *line);
+        }
+        self.times = times;
     }
 
     /// What follows in the file cannot be read, whatever it looks like.
