@@ -159,8 +159,10 @@ fn read_records(
     out: &mut Sink,
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
-    let lines::Batch { mut records, sizes } =
-        if shape.lists == Lists::Records { batch.flat() } else { batch };
+    let lines::Batch { mut records, sizes } = match shape.lists {
+        Lists::Own => batch.flat(detect::is_chat),
+        Lists::Records | Lists::Sessions => batch.flat(|_| false),
+    };
     let times = out.with_kept_times(times(&records, shape));
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
@@ -197,16 +199,12 @@ fn read_lists(
         let sizes = batch.sizes.split_off(start.min(batch.sizes.len()));
         behind.push(lines::Batch { records: batch.records.split_off(start), sizes });
     }
-    let flat = |batch: lines::Batch| match found.by {
-        By::Records(shape) if shape.lists == Lists::Own => batch,
-        _ => batch.flat(),
-    };
     if behind.is_empty() {
-        return read_records(found, flat(batch), name, bytes, out);
+        return read_records(found, batch, name, bytes, out);
     }
     let all = std::iter::once(batch).chain(behind.into_iter().rev());
     let numbered = |number: u32| format!("{name}#{number}");
-    let read = |(number, batch)| read_records(found, flat(batch), &numbered(number), bytes, out);
+    let read = |(number, batch)| read_records(found, batch, &numbered(number), bytes, out);
     let mut sessions: Vec<Transcript> = (1..).zip(all).flat_map(read).collect();
     // It began before it was known that there are others.
     if let Some(first) = sessions.first_mut().filter(|first| first.id == name) {

@@ -308,8 +308,9 @@ impl Batch {
         bounds
     }
 
-    /// The same with the elements of lists in place of these, each on the line of its list.
-    pub(super) fn flat(self) -> Self {
+    /// The same with the elements of lists in place of these, each on the line of its list; lists for which `whole` holds stay.
+    pub(super) fn flat(self, whole: fn(&Value) -> bool) -> Self {
+        let is_list = |value: &Value| is_list(value) && !whole(value);
         if !self.records.iter().any(|record| is_list(&record.value)) {
             return self;
         }
