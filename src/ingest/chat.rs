@@ -20,7 +20,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
 use super::shapes::{Lists, Shape, Split};
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use crate::diagnostic::Severity;
 use crate::fileops;
 use crate::paths;
@@ -48,9 +48,9 @@ fn is_list(value: &Value) -> bool {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let alone = records.len() == 1 && !out.is_in_batches();
-    let begun = out.resume_conversation();
-    let (draft, conversation) = begun.unwrap_or_else(|| (Draft::holding(name, records.len()), None));
-    let mut running = Running { draft, conversation };
+    let begun = out.resume_begun();
+    let begun = begun.unwrap_or_else(|| Begun::new(Draft::holding(name, records.len())));
+    let mut running = Running { draft: begun.draft, conversation: begun.id };
     for record in records {
         let Record { line, mut value, .. } = record;
         let messages = match &value {
@@ -84,7 +84,8 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             );
         }
     }
-    if let Some(draft) = out.suspend_conversation(running.draft, running.conversation) {
+    let left = Begun { id: running.conversation, ..Begun::new(running.draft) };
+    if let Some(draft) = out.suspend_begun(left) {
         end(draft, out);
     }
 }

@@ -34,6 +34,9 @@ pub(super) struct Shape {
     pub(super) fields: Option<&'static [&'static str]>,
     /// How the sessions of a file are told apart while it is read.
     pub(super) split: Split,
+    /// With [`Split::Before`]: the reader goes on with the last session in the way of [`Split::Running`], where this holds for all of
+    /// its records.
+    pub(super) goes_on: Option<fn(&Value) -> bool>,
     /// What a list of records is, where there are several in a file, or a record is one.
     pub(super) lists: Lists,
     /// Messages stand at the lines of their records, which say when they were written; else at positions in the record that is their
@@ -95,6 +98,7 @@ impl Shape {
             read,
             fields: None,
             split: Split::Whole,
+            goes_on: None,
             lists: Lists::Records,
             dated: true,
         }

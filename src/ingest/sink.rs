@@ -4,6 +4,7 @@
 
 use std::hash::BuildHasher as _;
 
+use arcstr::ArcStr;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::links::{self, Draft};
@@ -35,8 +36,8 @@ pub(super) struct Sink {
     batches: bool,
     /// More records of the session that is read are to come.
     more: bool,
-    /// That session, as far as it was read, with the id of its conversation, and when the records of its lines were written.
-    begun: Option<(Draft, Option<String>)>,
+    /// That session, as far as it was read, and when the records of its lines were written.
+    begun: Option<Begun>,
     times: Vec<(u32, i64)>,
     /// How many messages it may come to, where that is known; else 0.
     expected: usize,
@@ -47,6 +48,26 @@ pub(super) struct Sink {
     /// Ids that records of the file speak of.
     referred: FxHashSet<String>,
     refused: bool,
+}
+
+/// A session of which more records are to come, and where its reader stood.
+#[derive(Debug, Clone)]
+pub(super) struct Begun {
+    /// What was read of it.
+    pub(super) draft: Draft,
+    /// The id that its records, or its header, give it.
+    pub(super) id: Option<String>,
+    /// The directory of what follows.
+    pub(super) cwd: Option<ArcStr>,
+    /// The messages of a compaction are being read.
+    pub(super) compacting: bool,
+}
+
+impl Begun {
+    /// Of a reader that knows nothing else.
+    pub(super) fn new(draft: Draft) -> Self {
+        Self { draft, id: None, cwd: None, compacting: false }
+    }
 }
 
 /// One diagnostic to be, with how often it came.
@@ -87,34 +108,31 @@ impl Sink {
 
     /// The session that records before these began.
     pub(super) fn resume(&mut self) -> Option<Draft> {
-        self.begun.take().map(|(draft, _)| draft)
+        self.begun.take().map(|begun| begun.draft)
     }
 
-    /// The same with the id of its conversation, where its records give one.
-    pub(super) fn resume_conversation(&mut self) -> Option<(Draft, Option<String>)> {
+    /// The same with where its reader stood.
+    pub(super) fn resume_begun(&mut self) -> Option<Begun> {
         self.begun.take()
     }
 
     /// Keeps a session until the rest of its records is there; gives it back where it is complete.
     pub(super) fn suspend(&mut self, draft: Draft) -> Option<Draft> {
-        self.suspend_conversation(draft, None)
+        self.suspend_begun(Begun::new(draft))
     }
 
-    /// The same with the id of its conversation.
-    pub(super) fn suspend_conversation(
-        &mut self,
-        mut draft: Draft,
-        conversation: Option<String>,
-    ) -> Option<Draft> {
+    /// The same with where its reader stands.
+    pub(super) fn suspend_begun(&mut self, mut begun: Begun) -> Option<Draft> {
         if !self.more {
-            return Some(draft);
+            return Some(begun.draft);
         }
         // A long list that grows is there twice.
-        let count = draft.messages.len();
-        if LONG <= count && draft.messages.capacity() < self.expected {
-            draft.messages.reserve_exact(self.expected - count);
+        let messages = &mut begun.draft.messages;
+        let count = messages.len();
+        if LONG <= count && messages.capacity() < self.expected {
+            messages.reserve_exact(self.expected - count);
         }
-        self.begun = Some((draft, conversation));
+        self.begun = Some(begun);
         None
     }
 
@@ -130,9 +148,9 @@ impl Sink {
 
     /// Keeps the times from the beginning of the session that more is to come of.
     pub(super) fn keep_times(&mut self, mut times: Vec<(u32, i64)>, ended: bool) {
-        let Some((begun, _)) = &self.begun else { return };
+        let Some(begun) = &self.begun else { return };
         if ended {
-            let first = begun.messages.first().map_or(0, |message| message.line);
+            let first = begun.draft.messages.first().map_or(0, |message| message.line);
             times.retain(|(line, _)| first <= *line);
         }
         self.times = times;

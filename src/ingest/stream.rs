@@ -271,7 +271,9 @@ impl Reading<'_> {
             self.sink.expect(records);
         }
         let goes_on = self.lines.detected().is_some_and(|found| match found.by {
-            By::Records(shape) => matches!(shape.split, Split::One(_) | Split::Running),
+            By::Records(shape) => {
+                matches!(shape.split, Split::One(_) | Split::Running) || shape.goes_on.is_some()
+            }
             By::Text(_) => false,
         });
         if self.lines.held() < self.batch && !goes_on {
@@ -299,14 +301,10 @@ impl Reading<'_> {
                 }
             }
             Split::Running => {
-                let count = self.lines.records.len();
-                if count > 1 {
+                if self.lines.records.len() > 1 {
                     self.sink.in_batches();
-                    self.sink.expect_more(true);
-                    let batch = self.lines.take(|at, _| at + 1 < count);
-                    self.read_batch(batch, each);
-                    self.sink.expect_more(false);
                 }
+                self.read_on(each);
             }
             Split::Before(begins) => {
                 let mut last = 0;
@@ -325,6 +323,13 @@ impl Reading<'_> {
                 if last > 0 {
                     self.read(each, |at, _| at < last);
                     self.scanned -= last;
+                }
+                let long = BATCH.min(self.batch) <= self.lines.held();
+                let goes_on =
+                    |with: fn(&Value) -> bool| self.lines.records.iter().all(|record| with(&record.value));
+                if long && shape.goes_on.is_some_and(goes_on) {
+                    self.read_on(each);
+                    self.scanned = self.lines.records.len();
                 }
             }
             Split::Each { own, refers } => {
@@ -360,6 +365,17 @@ impl Reading<'_> {
         let held = self.lines.held();
         self.full = held + self.batch.min(BATCH).max(held / 4);
         Ok(())
+    }
+
+    /// Reads all records but the last one, whose session goes on.
+    fn read_on(&mut self, each: &mut dyn FnMut(Transcript)) {
+        let count = self.lines.records.len();
+        if count > 1 {
+            self.sink.expect_more(true);
+            let batch = self.lines.take(|at, _| at + 1 < count);
+            self.read_batch(batch, each);
+            self.sink.expect_more(false);
+        }
     }
 
     /// Reads the records, given by position and line, that are wanted.

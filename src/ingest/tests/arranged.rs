@@ -27,6 +27,18 @@ const CHAT: &str = r#"{"role":"user","content":"go","timestamp":"2026-01-02T03:0
 {"role":"assistant","content":"done","timestamp":"2026-01-02T03:04:04Z"}
 {"role":"user","content":"more"}
 "#;
+/// Two sessions, the first with a compaction.
+const GOOSE: &str = r#"{"working_dir":"/w","message_count":6}
+{"role":"user","created":1,"content":[{"type":"text","text":"go"}]}
+{"role":"assistant","created":2,"content":[{"type":"text","text":"on it"}]}
+{"role":"user","created":3,"content":[{"type":"text","text":"so far"}],"metadata":{"userVisible":false}}
+{"role":"assistant","created":4,"content":[{"type":"text","text":"I go on"}],"metadata":{"userVisible":false}}
+{"role":"user","created":5,"content":[{"type":"text","text":"go"}],"metadata":{"userVisible":false}}
+{"role":"assistant","created":6,"content":[{"type":"text","text":"done"}]}
+{"working_dir":"/v","message_count":2}
+{"role":"user","created":7,"content":[{"type":"text","text":"more"}]}
+{"role":"assistant","created":8,"content":[{"type":"text","text":"no"}]}
+"#;
 
 /// Files below a directory of the fixtures.
 #[expect(clippy::disallowed_methods, reason = "tests read the fixtures")]
@@ -45,9 +57,10 @@ fn fixtures() -> Vec<PathBuf> {
 
 /// Logs of lines that are objects, with their names.
 fn logs() -> Vec<(String, String)> {
-    let mut logs: Vec<(String, String)> = [("cursor", CURSOR), ("cline", CLINE), ("chat", CHAT)]
-        .map(|(name, text)| (name.to_owned(), text.to_owned()))
-        .into();
+    let mut logs: Vec<(String, String)> =
+        [("cursor", CURSOR), ("cline", CLINE), ("chat", CHAT), ("goose", GOOSE)]
+            .map(|(name, text)| (name.to_owned(), text.to_owned()))
+            .into();
     for path in fixtures() {
         if path.extension().is_some_and(|it| it == "jsonl") {
             let text = String::from_utf8(bytes(&path)).unwrap();
