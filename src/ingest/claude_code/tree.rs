@@ -210,12 +210,17 @@ fn admit_siblings<'a>(
 
 /// The admitted records of each tree, ordered.
 fn split(nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<Node>> {
+    let mut counts: FxHashMap<usize, usize> = FxHashMap::default();
+    for (root, _) in roots.iter().zip(keys).filter(|(_, key)| key.is_some()) {
+        *counts.entry(*root).or_default() += 1;
+    }
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
     let mut paths: Vec<Vec<(Place, Node)>> = Vec::new();
     for (index, node) in nodes.into_iter().enumerate() {
         let Some(key) = keys[index].filter(|_| node.is_content()) else { continue };
         let place = *places.entry(roots[index]).or_insert_with(|| {
-            paths.push(Vec::new());
+            // They are large: while a list of them grows it is there twice.
+            paths.push(Vec::with_capacity(counts.get(&roots[index]).copied().unwrap_or_default()));
             paths.len() - 1
         });
         paths[place].push((key, node));
@@ -244,15 +249,15 @@ pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec
             (None, Some(place)) => place,
             (agent, _) => {
                 let name = agent.unwrap_or_else(|| {
-                    if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.clone() }
+                    if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.to_string() }
                 });
-                *places.entry((node.session.clone(), name.clone())).or_insert_with(|| {
+                *places.entry((node.session.to_string(), name.clone())).or_insert_with(|| {
                     groups.push((name, Vec::new()));
                     groups.len() - 1
                 })
             }
         };
-        agent_of.insert(node.uuid.clone(), place);
+        agent_of.insert(node.uuid.to_string(), place);
         groups[place].1.push(node);
     }
     groups
