@@ -29,6 +29,13 @@ impl MessageSet {
         self.0.is_empty()
     }
 
+    /// True when this one is among them.
+    pub fn contains(&self, at: MessageIdx) -> bool {
+        let behind = self.0.partition_point(|(start, _)| *start <= at.0);
+        let stretch = behind.checked_sub(1).and_then(|last| self.0.get(last));
+        stretch.is_some_and(|(_, end)| at.0 < *end)
+    }
+
     /// The first.
     pub fn first(&self) -> Option<MessageIdx> {
         self.0.first().map(|(start, _)| MessageIdx(*start))
@@ -112,7 +119,6 @@ impl FromIterator<MessageIdx> for MessageSet {
     }
 }
 
-#[cfg(test)]
 impl<const N: usize> PartialEq<[MessageIdx; N]> for MessageSet {
     fn eq(&self, other: &[MessageIdx; N]) -> bool {
         self.iter().eq(other.iter().copied())
@@ -136,6 +142,7 @@ mod tests {
             prop_assert_eq!(positions(&set), plain.iter().copied().collect::<Vec<u32>>());
             prop_assert_eq!(set.len(), plain.len());
             prop_assert_eq!(set.is_empty(), plain.is_empty());
+            prop_assert!((0..70).all(|at| set.contains(MessageIdx(at)) == plain.contains(&at)));
             prop_assert_eq!(set.first().map(|at| at.0), plain.first().copied());
             prop_assert_eq!(set.last().map(|at| at.0), plain.last().copied());
             let others: Vec<u32> = (0..end as u32).filter(|at| !plain.contains(at)).collect();
