@@ -174,7 +174,9 @@ fn read_records(
         }
     }
     out.keep_times(times, !sessions.is_empty());
-    sessions.iter().for_each(|session| repeats::note(session, out));
+    for session in &sessions {
+        repeats::note(session, out);
+    }
     name_format(&mut sessions, found.format);
     sessions
 }

@@ -74,8 +74,7 @@ fn begins(value: &Value) -> Option<&str> {
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut begun = out.resume_begun();
-    let header = begun.as_ref().map(|begun| begun.id.clone());
-    let (sessions, header) = sessions::by_header_from(records, begins, header, name, out);
+    let (sessions, header) = sessions::by_header_from(records, begins, begun.as_ref(), name, out);
     let several = sessions.len() > 1 || out.is_in_batches();
     let last = sessions.len().saturating_sub(1);
     for (at, (id, records)) in sessions.into_iter().enumerate() {

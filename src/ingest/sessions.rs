@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::lines::Record;
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use super::value::Value;
 
 /// The records of one session, with its id.
@@ -23,19 +23,19 @@ pub(super) fn by_header(
     by_header_from(records, begins, None, name, out).0
 }
 
-/// The same behind a session that records before these began, with the id of its header: it is the first one then, with what there is
-/// more of it, and without an id. The last header's id, too.
+/// The same behind a session that records before these began, which has the id of its header: it is the first one then, with what
+/// there is more of it, and without an id. The last header's id, too.
 pub(super) fn by_header_from(
     records: Vec<Record>,
     begins: fn(&Value) -> Option<&str>,
-    begun: Option<Option<String>>,
+    begun: Option<&Begun>,
     name: &str,
     out: &mut Sink,
 ) -> (Vec<Session>, Option<String>) {
     let mut found: Vec<(Option<String>, Vec<Record>)> = Vec::new();
     let goes_on = begun.is_some();
     found.extend(goes_on.then(|| (Some(String::new()), Vec::new())));
-    let mut current = begun.flatten();
+    let mut current = begun.and_then(|begun| begun.id.clone());
     for record in records {
         let header = begins(&record.value);
         let id = header.filter(|id| !id.is_empty());

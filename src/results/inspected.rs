@@ -87,7 +87,9 @@ impl SessionList {
             bytes.extend(record(session)?);
         }
         let stretch = self.spool.append(&bytes)?;
-        places.iter_mut().for_each(|place| *place += stretch.start);
+        for place in &mut places {
+            *place += stretch.start;
+        }
         self.count += places.len() as u64;
         match self.stretches.last_mut().filter(|last| last.end == stretch.start) {
             Some(last) => last.end = stretch.end,
@@ -286,7 +288,7 @@ mod tests {
     fn sessions_are_read_as_they_were_written_and_changed() {
         let session = |number: u64| SessionReport {
             id: format!("s{number}"),
-            continues: (number % 3 == 0).then(|| "p".repeat(number as usize)),
+            continues: number.is_multiple_of(3).then(|| "p".repeat(number as usize)),
             tools: [("Read".to_owned(), number)].into(),
             tokens: number << 40,
             ..SessionReport::default()

@@ -2,7 +2,7 @@ use super::super::ingest;
 use super::super::sketch::{check, check_odd_values, codes, read_one};
 use crate::diagnostic::Severity;
 use crate::ingest::value::json;
-use crate::transcript::{Outcome, Usage};
+use crate::transcript::{MessageIdx, Outcome, Usage};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"p-1","timestamp":"t","cwd":"/w"}"#;
 
@@ -113,7 +113,7 @@ fn compactions_are_crossed_and_set_aside() {
         .recorded
         .iter()
         .map(|recorded| {
-            let kept = recorded.kept.first().map(|at| at.get());
+            let kept = recorded.kept.first().map(MessageIdx::get);
             (recorded.before.get(), kept, recorded.line, recorded.summary.as_deref(), recorded.tokens_before)
         })
         .collect();

@@ -41,7 +41,6 @@ const GOOSE: &str = r#"{"working_dir":"/w","message_count":6}
 "#;
 
 /// Files below a directory of the fixtures.
-#[expect(clippy::disallowed_methods, reason = "tests read the fixtures")]
 fn fixtures() -> Vec<PathBuf> {
     let mut waiting = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("fixtures")];
     let mut files = Vec::new();
