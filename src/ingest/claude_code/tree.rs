@@ -23,7 +23,12 @@ use crate::ingest::sink::Sink;
 
 /// Where a record belongs in its conversation: its position in the file (several may stand on one line), and of those that were
 /// written out of order the depth.
-type Place = (usize, usize);
+type Place = (u32, u32);
+
+/// A log has fewer records than that.
+fn short(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
 
 /// Splits the records of the main conversations into active paths, none of them empty.
 pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> {
@@ -51,7 +56,7 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         let mut place = 0;
         for (depth, index) in path.into_iter().enumerate() {
             place = place.max(index);
-            keys[index] = Some((place, depth));
+            keys[index] = Some((short(place), short(depth)));
             on_path.admit(&nodes[index], root);
         }
     }
@@ -203,7 +208,7 @@ fn admit_siblings<'a>(
         };
         if belongs {
             on_path.admit(node, root);
-            keys[index] = Some((index, 0));
+            keys[index] = Some((short(index), 0));
         }
     }
 }
