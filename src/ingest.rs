@@ -84,6 +84,7 @@ mod outcome;
 mod pi;
 mod pi_subagents;
 mod qwen_code;
+mod repeats;
 mod sessions;
 mod shapes;
 mod sharegpt;
@@ -109,6 +110,7 @@ pub use database::{database, is_database};
 use detect::{By, Detected};
 pub use formats::{Format, READS};
 pub use lines::{Bytes, is_utf16, unmarked};
+use shapes::Lists;
 use sink::Sink;
 use std::borrow::Cow;
 pub use stream::{ingest_in_batches, ingest_stream};
@@ -157,8 +159,11 @@ fn read_records(
     out: &mut Sink,
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
-    let lines::Batch { mut records, sizes } = batch;
-    let times = out.suspend_times(times(&records, shape));
+    let lines::Batch { mut records, sizes } = match shape.lists {
+        Lists::Own => batch.flat(detect::is_chat),
+        Lists::Records | Lists::Sessions => batch.flat(|_| false),
+    };
+    let times = out.with_kept_times(times(&records, shape));
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
     (shape.read)(records, name, out);
     let mut sessions = out.give();
@@ -168,11 +173,15 @@ fn read_records(
             message.time = message.time.or_else(|| times.get(told().ok()?).map(|(_, time)| *time));
         }
     }
+    out.keep_times(times, !sessions.is_empty());
+    for session in &sessions {
+        repeats::note(session, out);
+    }
     name_format(&mut sessions, found.format);
     sessions
 }
 
-/// Reads all records; `lists` are the positions at which further lists begin.
+/// Reads all records; `lists` are the positions at which further lists begin. A record that is a list is one, too.
 fn read_lists(
     found: &Detected,
     mut batch: lines::Batch,
@@ -181,18 +190,29 @@ fn read_lists(
     bytes: &mut Bytes,
     out: &mut Sink,
 ) -> Vec<Transcript> {
-    if lists.is_empty() || !matches!(found.by, By::Records(shape) if shape.lists) {
-        return read_records(found, batch, name, bytes, out);
-    }
+    let lists = match found.by {
+        By::Records(shape) if shape.lists == Lists::Sessions => batch.bounds(lists),
+        By::Records(shape) if shape.lists == Lists::Own => lists.to_vec(),
+        _ => Vec::new(),
+    };
     let mut behind = Vec::new();
     for start in lists.iter().rev() {
         let start = (*start).min(batch.records.len());
         let sizes = batch.sizes.split_off(start.min(batch.sizes.len()));
         behind.push(lines::Batch { records: batch.records.split_off(start), sizes });
     }
+    if behind.is_empty() {
+        return read_records(found, batch, name, bytes, out);
+    }
     let all = std::iter::once(batch).chain(behind.into_iter().rev());
-    let read = |(number, batch)| read_records(found, batch, &format!("{name}#{number}"), bytes, out);
-    (1..).zip(all).flat_map(read).collect()
+    let numbered = |number: u32| format!("{name}#{number}");
+    let read = |(number, batch)| read_records(found, batch, &numbered(number), bytes, out);
+    let mut sessions: Vec<Transcript> = (1..).zip(all).flat_map(read).collect();
+    // It began before it was known that there are others.
+    if let Some(first) = sessions.first_mut().filter(|first| first.id == name) {
+        first.id = numbered(1);
+    }
+    sessions
 }
 
 /// When the records of each line were written; nothing of lines with several records that say different times, or none. What is

@@ -9,7 +9,7 @@ use crate::results::files::{decimal, write_csv};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Number, Value, json};
-use std::io;
+use std::io::{self, Write};
 
 pub mod audit;
 pub mod compacted;
@@ -100,6 +100,21 @@ fn csv_document<T: serde::Serialize>(rows: impl IntoIterator<Item = T>) -> io::R
     String::from_utf8(bytes).map_err(io::Error::other)
 }
 
+/// Rows with a header as CSV, written as they are made.
+fn csv_lines<T: Serialize>(
+    rows: impl IntoIterator<Item = io::Result<T>>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::WriterBuilder::new().terminator(csv::Terminator::Any(b'\n')).from_writer(out);
+    for row in rows {
+        writer.serialize(row?).map_err(|error| match error.into_kind() {
+            csv::ErrorKind::Io(error) => error,
+            other => io::Error::other(format!("{other:?}")),
+        })?;
+    }
+    writer.flush()
+}
+
 /// A document as every report writes it.
 fn json_document(mut document: Value) -> io::Result<String> {
     round(&mut document);
@@ -111,6 +126,12 @@ fn whole_numbers(document: &impl Serialize) -> io::Result<String> {
     let mut text = text::escape_json(serde_json::to_string_pretty(document)?);
     text.push('\n');
     Ok(text)
+}
+
+/// The same, written as it is made.
+fn whole_numbers_to(document: &impl Serialize, out: &mut dyn Write) -> io::Result<()> {
+    serde_json::to_writer_pretty(text::Escaped(&mut *out), document)?;
+    writeln!(out)
 }
 
 /// Numbers as the CSV files show them.

@@ -14,6 +14,7 @@ pub mod inspected;
 pub mod journal;
 pub mod shown;
 pub mod sound;
+pub mod spool;
 pub mod stray;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.

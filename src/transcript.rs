@@ -8,11 +8,15 @@
 //! * no message is empty of parts, and where its parts have lines, each has one;
 //! * `line` numbers are 1-based positions of the record in its file (the first record of a merged reply).
 
+mod messages;
+
 use std::fmt;
 
 use arcstr::ArcStr;
 use smallvec::SmallVec;
 use thin_vec::ThinVec;
+
+pub use messages::MessageSet;
 
 /// Position of a message in its [`Transcript`], counted from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
@@ -243,9 +247,8 @@ pub struct Link {
 pub struct Recorded {
     /// It happened before this message of the transcript (equals the message count when at the end).
     pub before: MessageIdx,
-    /// Messages that stayed in the context verbatim, sorted, all before `before`. System messages stay without being
-    /// named.
-    pub kept: Vec<MessageIdx>,
+    /// Messages that stayed in the context verbatim, all before `before`. System messages stay without being named.
+    pub kept: MessageSet,
     /// The log says that messages stayed, or should say so, and it cannot be known which: `kept` is empty then.
     pub kept_unknown: bool,
     /// Messages of which a part stayed: what is left of each.

@@ -216,12 +216,12 @@ impl From<Output> for Format {
 }
 
 fn strategy(text: &str) -> Result<Strategy, String> {
-    text.parse().map_err(|error| match text.starts_with(EXEC) {
-        true => error,
-        false => format!(
-            "{}, or exec:COMMAND for a program of yours",
-            unknown("strategy", text, &Strategy::ALL.map(Strategy::name))
-        ),
+    text.parse().map_err(|error| {
+        if text.starts_with(EXEC) {
+            return error;
+        }
+        let known = unknown("strategy", text, &Strategy::ALL.map(Strategy::name));
+        format!("{known}, or exec:COMMAND for a program of yours")
     })
 }
 

@@ -1,6 +1,8 @@
 //! Exit codes, and the failure that leads to one of them.
 
 use crate::results::files::FilesError;
+use crate::run::PoolError;
+use crate::run::inspect::InspectError;
 use std::process::ExitCode;
 
 /// How the process ends. A broken pipe is quiet success.
@@ -60,5 +62,23 @@ impl Failure {
 impl From<FilesError> for Failure {
     fn from(error: FilesError) -> Self {
         Self::new(error.to_string(), error.hint)
+    }
+}
+
+impl From<PoolError> for Failure {
+    fn from(error: PoolError) -> Self {
+        Self::new(error.to_string(), "use --jobs 1")
+    }
+}
+
+impl From<InspectError> for Failure {
+    fn from(error: InspectError) -> Self {
+        match error {
+            InspectError::Pool(error) => error.into(),
+            InspectError::Kept(_) => Self::new(
+                error.to_string(),
+                "let TMPDIR name a directory on a disk with room for as many bytes as the logs have",
+            ),
+        }
     }
 }

@@ -20,23 +20,22 @@ pub fn run(args: &InspectArgs, ui: &Ui) -> Result<Exit, Failure> {
         run::inspect::inspect(&found, args.work.tokenizer, jobs, progress)
     })?;
     let look = Look { width: ui.width(), color: ui.color(), saved: None };
-    let page = inspect::render(args.format.into(), &inspected, look)
-        .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
-    ui.product(&page)?;
+    ui.written(|out| inspect::render(args.format.into(), &inspected, look, out))?;
     for file in inspected.files.iter().filter(|file| !file.error.is_empty()) {
         ui.complain(&format!("{}: {}", file.file, file.error));
     }
+    let hint = "name logs, or directories of logs";
+    let unread = inspected.files.iter().any(|file| !file.error.is_empty());
     if inspected.files.iter().all(|file| !file.error.is_empty()) {
-        return Err(Failure::new(
-            "no file could be read: nothing was inspected",
-            "name logs, or directories of logs",
-        ));
+        return Err(Failure::new("no file could be read: nothing was inspected", hint));
     }
     let worst = |severity: &str| {
         let mut remarks = inspected.files.iter().flat_map(|file| &file.remarks);
         remarks.any(|remark| remark.severity == severity)
     };
-    let unread = inspected.files.iter().any(|file| !file.error.is_empty());
+    if inspected.files.iter().all(|file| file.sessions.is_empty()) && (unread || worst("lost")) {
+        return Err(Failure::new("no file holds a session: nothing was inspected", hint));
+    }
     let remarks = inspected.files.iter().any(|file| !file.remarks.is_empty());
     if unread || worst("lost") || args.strict && remarks {
         ui.say(if unread || worst("lost") {

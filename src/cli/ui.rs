@@ -4,7 +4,7 @@ use super::args::Color;
 use super::exit::Failure;
 use crate::report::text::sanitize;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::PathBuf;
 
 /// Narrowest and widest table; off a terminal the widest.
@@ -60,6 +60,20 @@ impl Ui {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
+            Err(error) => Err(Failure::new(format!("cannot write to stdout: {error}"), "")),
+            Ok(()) => Ok(()),
+        }
+    }
+
+    /// Prints a product that is written as it is made.
+    pub fn written(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<(), Failure> {
+        let mut out = BufWriter::new(io::stdout().lock());
+        match write(&mut out).and_then(|()| out.flush()) {
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                // What waits to be written is for nobody.
+                drop(out.into_parts());
+                Ok(())
+            }
             Err(error) => Err(Failure::new(format!("cannot write to stdout: {error}"), "")),
             Ok(()) => Ok(()),
         }

@@ -12,7 +12,7 @@ use crate::report::text::count;
 use crate::results::files::{MANIFEST, prepare, write_run};
 use crate::results::journal::Journal;
 use crate::results::{Manifest, Problem, RunOutput};
-use crate::run::{Kept, PoolError, Progress, RunSettings, run_kept};
+use crate::run::{Kept, Progress, RunSettings, run_kept};
 use crate::strategy::exec::Programs;
 use crate::summarize::Beside;
 use std::collections::HashMap;
@@ -95,10 +95,10 @@ pub fn perform(
 }
 
 /// Works on all that was found, with a progress bar.
-pub fn with_progress<T>(
+pub fn with_progress<T, E: Into<Failure>>(
     found: &Discovered,
     ui: &Ui,
-    work: impl FnOnce(Progress<'_>) -> Result<T, PoolError>,
+    work: impl FnOnce(Progress<'_>) -> Result<T, E>,
 ) -> Result<T, Failure> {
     let bar = ui.progress(found.sources.iter().map(|source| source.bytes).sum());
     let sessions = AtomicU64::new(0);
@@ -107,7 +107,7 @@ pub fn with_progress<T>(
         bar.set_message(format!("{count} sessions"));
         bar.inc(bytes);
     };
-    let done = work(&progress).map_err(|error| Failure::new(error.to_string(), "use --jobs 1"))?;
+    let done = work(&progress).map_err(Into::into)?;
     bar.finish_and_clear();
     Ok(done)
 }

@@ -22,7 +22,7 @@ use super::{Compacted, Unchanged};
 use crate::context::Entry;
 use crate::ingest::canonical::compaction_line;
 use crate::ingest::{Format, Ingested, ingest};
-use crate::transcript::{Message, MessageIdx, Recorded, RecordedLists, Role, Transcript};
+use crate::transcript::{Message, MessageIdx, MessageSet, Recorded, RecordedLists, Role, Transcript};
 use serde_json::Value;
 
 /// A compaction to be recorded in a log.
@@ -174,11 +174,10 @@ fn canonical(addition: &Addition<'_>) -> (String, String) {
     let is_system = |at: &MessageIdx| {
         addition.transcript.messages.get(at.get()).is_some_and(|message| message.role == Role::System)
     };
-    let mut kept: Vec<MessageIdx> = entries()
+    let kept: MessageSet = entries()
         .filter_map(|entry| if let Entry::Kept(at) = entry { Some(*at) } else { None })
         .filter(|at| !is_system(at))
         .collect();
-    kept.sort_unstable();
     let clipped = entries().filter_map(|entry| match entry {
         Entry::Clipped { message, text } => Some((*message, text.clone())),
         Entry::Kept(_) | Entry::Summary { .. } => None,

@@ -142,7 +142,7 @@ fn the_own_record_of_a_format_is_read_back() {
             assert!(recorded.kept.len() + report.dropped.len() <= new.messages.len(), "{label}");
             let tail = report.dropped.last().map_or(0, |last| last.message as usize + 1);
             let tail: Vec<usize> = (tail..new.messages.len()).collect();
-            let kept: Vec<usize> = recorded.kept.iter().map(|at| at.get()).collect();
+            let kept: Vec<usize> = recorded.kept.iter().map(MessageIdx::get).collect();
             assert!(kept.ends_with(&tail), "{label}: {kept:?} of {tail:?}");
             assert_eq!(recorded.clipped, [], "{label}");
             assert!(!recorded.kept_unknown, "{label}");

@@ -42,7 +42,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             out.note(line, "unknown-record", Severity::Note, "a record without a list of content; ignored");
             continue;
         };
-        let mut draft = Draft::new(names.next(&value, &["id"], out));
+        let mut draft = Draft::holding(names.next(&value, &["id"], out), list.len());
         let details = value.get("details").unwrap_or(&Value::Null);
         draft.model = text(details, "model_name").map(str::to_owned);
         draft.tool_schema = text(details, "tools").filter(|tools| tools.len() > 2).map(str::to_owned);

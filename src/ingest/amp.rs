@@ -59,6 +59,7 @@ fn thread(mut value: Value, out: &mut Sink) {
     let mut draft = Draft::new(take_text(&mut value, "id"));
     let directory: Option<ArcStr> = directory(&value).map(ArcStr::from);
     let Value::Array(messages) = take(&mut value, "messages") else { return };
+    draft.messages.reserve_exact(messages.len());
     for (index, mut one) in messages.into_iter().enumerate() {
         let line = build::place(index);
         out.raw.messages += 1;

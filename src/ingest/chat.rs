@@ -19,8 +19,8 @@ use super::json::{self, argument_text, counts, items, take, take_name, take_text
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Shape, Split};
-use super::sink::Sink;
+use super::shapes::{Lists, Shape, Split};
+use super::sink::{Begun, Sink};
 use crate::diagnostic::Severity;
 use crate::fileops;
 use crate::paths;
@@ -35,15 +35,10 @@ pub(super) const THINKING: &str = "think";
 /// Plain messages. What gives them away is judged by the whole file, so this shape sniffs nothing.
 pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
-    split: Split::Before(begins),
-    lists: true,
+    split: Split::Running,
+    lists: Lists::Own,
     ..Shape::new(Format::OpenaiChat, |_| None, read)
 };
-
-/// A record that holds a list of messages is a session of its own.
-fn begins(value: &Value) -> Option<&str> {
-    (is_list(value) || value.get("messages").is_some_and(Value::is_array)).then_some("")
-}
 
 /// True for a list in which a message may be.
 fn is_list(value: &Value) -> bool {
@@ -53,7 +48,9 @@ fn is_list(value: &Value) -> bool {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let alone = records.len() == 1 && !out.is_in_batches();
-    let mut running = Running { draft: Draft::holding(name, records.len()), conversation: None };
+    let begun = out.resume_begun();
+    let begun = begun.unwrap_or_else(|| Begun::new(Draft::holding(name, records.len())));
+    let mut running = Running { draft: begun.draft, conversation: begun.id };
     for record in records {
         let Record { line, mut value, .. } = record;
         let messages = match &value {
@@ -65,7 +62,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             running.end(name, out);
             let number = out.number();
             let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
-            let mut draft = Draft::new(id);
+            let mut draft = Draft::holding(id, messages.len());
             describe(&mut draft, &mut value, line, out);
             for message in messages {
                 add(&mut draft, message, line, out);
@@ -87,7 +84,10 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             );
         }
     }
-    running.end(name, out);
+    let left = Begun { id: running.conversation, ..Begun::new(running.draft) };
+    if let Some(draft) = out.suspend_begun(left) {
+        end(draft, out);
+    }
 }
 
 /// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does
@@ -137,11 +137,14 @@ impl Running {
 
     /// Ends the session that runs, if there is one.
     fn end(&mut self, name: &str, out: &mut Sink) {
-        let mut finished = std::mem::replace(&mut self.draft, Draft::new(name));
         self.conversation = None;
-        place(&mut finished);
-        out.finish_draft(finished);
+        end(std::mem::replace(&mut self.draft, Draft::new(name)), out);
     }
+}
+
+fn end(mut draft: Draft, out: &mut Sink) {
+    place(&mut draft);
+    out.finish_draft(draft);
 }
 
 /// What stands beside the messages: system prompt, tools, model.

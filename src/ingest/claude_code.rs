@@ -29,7 +29,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
-use super::value::{Map, Value};
+use super::value::{Map, Value, shared};
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, Usage};
 use preserved::Preserved;
@@ -121,9 +121,9 @@ struct Node {
     line: u32,
     /// Its position among the records of the file: several may stand on one line.
     at: u32,
-    uuid: String,
+    uuid: ArcStr,
     parent: Parent,
-    session: String,
+    session: ArcStr,
     kind: Kind,
     /// What the kind is about: the message, the attachment, or the metadata of a compaction.
     body: Value,
@@ -183,10 +183,10 @@ fn block_ids<'a>(message: &'a Value, kind: &'a str, key: &'a str) -> impl Iterat
 struct Fields {
     kind: Option<String>,
     subtype: Option<String>,
-    uuid: String,
+    uuid: ArcStr,
     parent: Option<Value>,
     logical_parent: Option<Value>,
-    session: String,
+    session: ArcStr,
     agent: Option<String>,
     cwd: Option<String>,
     request: Option<String>,
@@ -210,12 +210,12 @@ impl Fields {
             match (key, value) {
                 ("type", Value::String(text)) => fields.kind = Some(text.into()),
                 ("subtype", Value::String(text)) => fields.subtype = Some(text.into()),
-                ("uuid", Value::String(text)) => fields.uuid = text.into(),
+                ("uuid", Value::String(text)) => fields.uuid = text.as_str().into(),
                 ("parentUuid", value) => fields.parent = Some(value),
                 ("logicalParentUuid", value) => fields.logical_parent = Some(value),
-                ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = text.into(),
+                ("sessionId", Value::String(text)) if !text.is_empty() => fields.session = shared(&text),
                 ("session_id", Value::String(text)) if fields.session.is_empty() => {
-                    fields.session = text.into();
+                    fields.session = shared(&text);
                 }
                 ("agentId", Value::String(text)) => fields.agent = Some(text.into()),
                 ("parent_tool_use_id", Value::String(text)) => {
@@ -272,13 +272,14 @@ fn sniff(value: &Value) -> Option<&'static str> {
 /// Reads the records of one file.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut forest = Forest::default();
+    forest.main.reserve_exact(records.len());
     for record in records {
         forest.add(record.line, record.value, out);
     }
     let Forest { main, side, uuids, .. } = forest.finish(out);
     let mut drafts = Vec::new();
     for conversation in tree::conversations(main, out) {
-        let session = conversation.last().map(|node| node.session.clone()).unwrap_or_default();
+        let session = conversation.last().map(|node| node.session.to_string()).unwrap_or_default();
         let id = if session.is_empty() { name.to_owned() } else { session };
         drafts.push((conversation[0].at, build(Draft::new(id), conversation, &uuids, out)));
     }
@@ -295,7 +296,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 }
 
 /// Where a record is kept: whether among those of sub-agents, and at what index.
-type Place = (bool, usize);
+type Place = (bool, u32);
 
 /// Records sorted into those of the main conversations and those of sub-agents.
 #[derive(Debug, Default)]
@@ -305,13 +306,13 @@ struct Forest {
     main: Vec<Node>,
     side: Vec<(Option<String>, Node)>,
     /// First record of each id.
-    uuids: FxHashMap<String, Place>,
+    uuids: FxHashMap<ArcStr, Place>,
     /// What further records of an id say that say something else.
-    again: FxHashSet<(String, String)>,
+    again: FxHashSet<(ArcStr, String)>,
     /// Session of the record before.
-    session: String,
+    session: ArcStr,
     /// Working directory by session.
-    cwds: FxHashMap<String, ArcStr>,
+    cwds: FxHashMap<ArcStr, ArcStr>,
     queue: Queue,
     /// Messages from the queue that the agent got before the next record that is no result.
     handed: Vec<Node>,
@@ -378,7 +379,7 @@ impl Forest {
         // Of two records with one id and one parent the later was said after the earlier.
         let parent = match namesake {
             Some((same, _)) if same == parent && parent != Parent::Unsaid => {
-                Parent::Uuid(fields.uuid.clone())
+                Parent::Uuid(fields.uuid.to_string())
             }
             _ => parent,
         };
@@ -418,13 +419,15 @@ impl Forest {
         }
         if !id.is_empty() {
             let kept = if fields.sidechain { self.side.len() } else { self.main.len() };
-            self.uuids.entry(id).or_insert((fields.sidechain, kept - 1));
+            let place = u32::try_from(kept - 1).unwrap_or(u32::MAX);
+            self.uuids.entry(id).or_insert((fields.sidechain, place));
         }
     }
 
     /// The first record that has this id.
     fn namesake(&self, uuid: &str) -> Option<&Node> {
         let (of_agent, at) = *self.uuids.get(uuid)?;
+        let at = at as usize;
         if of_agent { self.side.get(at).map(|(_, node)| node) } else { self.main.get(at) }
     }
 
@@ -441,7 +444,7 @@ impl Forest {
             self.handed.push(Node {
                 line,
                 at: self.count,
-                uuid: String::new(),
+                uuid: ArcStr::new(),
                 parent: Parent::Unsaid,
                 cwd: self.cwds.get(&fields.session).cloned(),
                 session: fields.session,
@@ -531,8 +534,9 @@ fn classify(fields: &Fields, line: u32, out: &mut Sink) -> Option<Kind> {
 }
 
 /// Turns the records of one conversation, in order, into a draft.
-fn build(draft: Draft, nodes: Vec<Node>, uuids: &FxHashMap<String, Place>, out: &mut Sink) -> Draft {
+fn build(draft: Draft, nodes: Vec<Node>, uuids: &FxHashMap<ArcStr, Place>, out: &mut Sink) -> Draft {
     let mut draft = draft;
+    draft.messages.reserve_exact(nodes.len());
     // The root of a conversation that still names a parent names one that is not in the file.
     draft.starts_midway = nodes.first().is_some_and(|root| matches!(root.parent, Parent::Uuid(_)));
     let (replies, places) = (FxHashMap::default(), FxHashMap::default());
@@ -552,9 +556,9 @@ struct Builder<'a> {
     /// Message and request of each reply id since the last request of the user.
     replies: FxHashMap<String, (usize, Option<String>)>,
     /// Message of each record.
-    places: FxHashMap<String, usize>,
+    places: FxHashMap<ArcStr, usize>,
     /// Ids of all records of the file.
-    uuids: &'a FxHashMap<String, Place>,
+    uuids: &'a FxHashMap<ArcStr, Place>,
     /// Recorded compactions with what they say of the records they kept, or why that cannot be read.
     kept: Vec<(usize, Result<Option<Preserved>, String>)>,
 }
@@ -709,7 +713,7 @@ impl Builder<'_> {
                 .map(Option::unwrap_or_default)
                 .and_then(|told| told.range(&self.places, self.uuids, end));
             match range {
-                Ok(range) => recorded.kept = range.map(MessageIdx::new).collect(),
+                Ok(range) => recorded.kept = range.into(),
                 Err(cause) => out.kept_unknown(recorded, &cause),
             }
         }

@@ -14,9 +14,11 @@ mod markup;
 mod tests;
 
 use arcstr::ArcStr;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeMap;
+use std::ops::Range;
 
-use crate::ingest::value::{Value, json};
+use crate::ingest::value::Value;
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -26,17 +28,17 @@ use super::json::{self, counts, flag, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Piece, Shape, Split, TreeShape};
+use super::shapes::{Lists, Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
-use crate::transcript::{Message, MessageIdx, Outcome, Part, Role, ToolResult, Usage};
+use crate::transcript::{Message, MessageIdx, MessageSet, Outcome, Part, Role, ToolResult, Usage};
 
 /// Histories of the API.
 pub(super) static HISTORY: Shape = Shape {
     owns: is_chat,
     split: Split::One(tells_of_compaction),
-    lists: true,
+    lists: Lists::Sessions,
     ..Shape::new(Format::Cline, sniff_history, read_history)
 };
 
@@ -151,10 +153,10 @@ fn read_tree(pieces: Vec<Piece>, name: &str, out: &mut Sink) {
 /// What the messages of the interface say of the history.
 #[derive(Default)]
 struct Shown {
-    /// Ranges cut from the context: position in the history before which it happened, first and last that were cut.
-    cuts: Vec<(usize, usize, usize)>,
+    /// Ranges cut from the context, first and last, by the position in the history before which it happened.
+    cuts: BTreeMap<usize, Vec<(usize, usize)>>,
     /// By position in the history: usage and time of a reply.
-    replies: Vec<(usize, Option<Usage>, Option<i64>)>,
+    replies: FxHashMap<usize, (Option<Usage>, Option<i64>)>,
 }
 
 impl Shown {
@@ -171,7 +173,7 @@ impl Shown {
                 && range.replace((first, last)) != Some((first, last))
                 && let Some(next) = next
             {
-                shown.cuts.push((next.max(last.saturating_add(1)), first, last));
+                shown.cuts.entry(next.max(last.saturating_add(1))).or_default().push((first, last));
             }
             if text(message, "say") == Some("api_req_started") {
                 let usage = interface::usage(message, line, out);
@@ -183,7 +185,7 @@ impl Shown {
         for (at, (position, usage, time)) in requests.into_iter().enumerate() {
             let in_order = replies.get(at).copied().filter(|_| by_order);
             if let Some(position) = position.or(in_order) {
-                shown.replies.push((position, usage, time));
+                shown.replies.entry(position).or_insert((usage, time));
             }
         }
         shown
@@ -200,33 +202,21 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
     let shown = Shown::of(shown, &spoken("assistant"), out);
     let begun = out.resume().unwrap_or_else(|| Draft::holding(name, records.len()));
     let mut reader = Reader::new(begun);
-    let tags = |value: &Value, ids: &[String]| {
-        let tagged = |key: &str| text(value, key).is_some_and(|id| ids.iter().any(|known| known == id));
-        tagged("condenseParent") || tagged("truncationParent")
-    };
-    let mut marks: Vec<(usize, Value)> = Vec::new();
-    let mut ids: Vec<String> = Vec::new();
-    let any_tag = records.iter().any(|record| {
-        text(&record.value, "condenseParent").or(text(&record.value, "truncationParent")).is_some()
-    });
+    let mut cut = Cut::default();
+    let any_tag = records.iter().any(|record| parents(&record.value).next().is_some());
     for (at, Record { line, mut value }) in records.into_iter().enumerate() {
         out.raw.messages += 1;
         out.raw.tool_calls += blocks::count(&value, "tool_use");
         let end = reader.draft.messages.len();
-        for (_, first, last) in shown.cuts.iter().filter(|(before, ..)| *before == at) {
+        for (first, last) in shown.cuts.get(&at).into_iter().flatten() {
             reader.cut(*first, *last, line, out);
         }
         reader.places.push(end);
-        let mark = json!({
-            "condenseParent": value.get("condenseParent"),
-            "truncationParent": value.get("truncationParent"),
-        });
-        let is_marked = mark.as_object().is_some_and(|mark| mark.values().any(Value::is_string));
         let is_summary = flag(&value, "isSummary");
         if is_summary || flag(&value, "isTruncationMarker") {
-            ids.extend(
-                ["condenseId", "truncationId"].iter().filter_map(|key| text(&value, key).map(str::to_owned)),
-            );
+            for id in ["condenseId", "truncationId"].iter().filter_map(|key| text(&value, key)) {
+                cut.name(id);
+            }
             out.raw.compactions += 1;
             let said = is_summary.then(|| text_of(take(&mut value, "content")));
             if !any_tag && is_summary && !reader.has_replied() {
@@ -235,27 +225,59 @@ fn conversation(records: Vec<Record>, shown: &[Value], name: &str, out: &mut Sin
                 continue;
             }
             let mut recorded = build::compaction(&reader.draft, said, line);
-            let gone: FxHashSet<usize> =
-                marks.iter().filter(|(_, mark)| tags(mark, &ids)).map(|(at, _)| *at).collect();
-            let stays = (0..end).filter(|at| !gone.contains(at));
-            recorded.kept = stays.map(MessageIdx::new).collect();
+            recorded.kept = cut.gone.others(end);
             if !any_tag {
                 out.kept_unknown(&mut recorded, "the messages that were cut are not marked");
             }
             reader.draft.recorded.push(recorded);
             continue;
         }
-        let told = shown.replies.iter().find(|(position, ..)| *position == at);
-        reader.element(value, line, told.map(|(_, usage, time)| (*usage, *time)), out);
-        if is_marked {
-            marks.extend((end..reader.draft.messages.len()).map(|at| (at, mark.clone())));
-        }
+        let marks: Vec<String> = parents(&value).map(str::to_owned).collect();
+        reader.element(value, line, shown.replies.get(&at).copied(), out);
+        cut.mark(&marks, MessageIdx::new(end)..MessageIdx::new(reader.draft.messages.len()));
     }
     let count = reader.places.len();
-    for (_, first, last) in shown.cuts.iter().filter(|(before, ..)| *before >= count) {
+    for (first, last) in shown.cuts.range(count..).flat_map(|(_, cuts)| cuts) {
         reader.cut(*first, *last, 0, out);
     }
     reader.finish(out);
+}
+
+/// The ids of the compactions that cut a message.
+fn parents(value: &Value) -> impl Iterator<Item = &str> {
+    ["condenseParent", "truncationParent"].into_iter().filter_map(|key| text(value, key))
+}
+
+/// The messages that compactions cut, as far as the history was read.
+#[derive(Default)]
+struct Cut {
+    gone: MessageSet,
+    /// Ids of the compactions so far.
+    ids: FxHashSet<String>,
+    /// Messages that name a compaction that is to come.
+    waiting: FxHashMap<String, MessageSet>,
+}
+
+impl Cut {
+    /// A compaction with this id takes place.
+    fn name(&mut self, id: &str) {
+        if let Some(waiting) = self.waiting.remove(id) {
+            self.gone.extend(waiting.stretches());
+        }
+        self.ids.insert(id.to_owned());
+    }
+
+    /// The compactions with these ids cut these messages.
+    fn mark(&mut self, ids: &[String], messages: Range<MessageIdx>) {
+        for id in ids {
+            let place = match self.waiting.get_mut(id) {
+                _ if self.ids.contains(id) => &mut self.gone,
+                Some(place) => place,
+                None => self.waiting.entry(id.clone()).or_default(),
+            };
+            place.extend([messages.clone()]);
+        }
+    }
 }
 
 /// The text of a content, blocks joined.
@@ -288,7 +310,7 @@ impl Reader {
         let place = |at: usize| self.places.get(at).copied().unwrap_or(end);
         let cut = place(first)..place(last.saturating_add(1));
         let mut recorded = build::compaction(&self.draft, None, line);
-        recorded.kept = (0..end).filter(|at| !cut.contains(at)).map(MessageIdx::new).collect();
+        recorded.kept = MessageSet::from(cut).others(end);
         self.draft.recorded.push(recorded);
     }
 

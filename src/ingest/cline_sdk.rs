@@ -167,7 +167,7 @@ impl Reader {
             let end = end.min(self.draft.messages.len());
             let mut recorded = build::compaction(&self.draft, None, line);
             recorded.before = MessageIdx::new(end);
-            recorded.kept = (0..end).map(MessageIdx::new).collect();
+            recorded.kept = (0..end).into();
             recorded.trigger = trigger;
             self.draft.recorded.push(recorded);
         }

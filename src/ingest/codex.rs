@@ -39,7 +39,8 @@ use super::shapes::Shape;
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{
-    Message, MessageIdx, Origin, Outcome, Part, Recorded, Refusal, Role, Text, ToolCall, ToolResult, Usage,
+    Message, MessageIdx, MessageSet, Origin, Outcome, Part, Recorded, Refusal, Role, Text, ToolCall,
+    ToolResult, Usage,
 };
 use prompts::{directory, push_prompt, user_parts};
 use resent::{Pieces, Resent};
@@ -559,9 +560,11 @@ impl Reader {
     }
 
     /// Messages that a replacement history repeats, whole and cut short.
-    fn left_in_place(&self, history: Value) -> (Vec<MessageIdx>, Vec<(MessageIdx, String)>) {
+    fn left_in_place(&self, history: Value) -> (MessageSet, Vec<(MessageIdx, String)>) {
         let (mut kept, mut clipped) = (Vec::new(), Vec::new());
-        let Value::Array(history) = history else { return (kept, clipped) };
+        let Value::Array(history) = history else {
+            return (MessageSet::default(), clipped);
+        };
         let mut used = FxHashSet::default();
         // Replies and outputs come item by item.
         let mut pieces = Pieces::default();
@@ -594,7 +597,7 @@ impl Reader {
         clipped.extend(parts_of.into_iter().filter(|(at, _)| !whole.contains(&at.get())));
         let stayed = (0..self.draft.messages.len()).filter(|at| whole.contains(at));
         kept.extend(stayed.map(MessageIdx::new));
-        (kept, clipped)
+        (kept.into_iter().collect(), clipped)
     }
 
     /// The log begins with a compaction: what it left readable are the first messages, the summary in front.

@@ -24,7 +24,7 @@ use super::sessions;
 use super::shapes::{Shape, Split};
 use super::sink::Sink;
 use super::talk::Talk;
-use crate::transcript::{MessageIdx, Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
+use crate::transcript::{Origin, Outcome, Part, Recorded, Role, ToolCall, ToolResult, Usage};
 
 /// How the types of events begin that are nothing of the conversation.
 const SILENT: [&str; 12] = [
@@ -240,7 +240,7 @@ impl Track {
         let end = self.talk.draft.messages.len();
         let summary = Some(take_text(&mut data, "summaryContent")).filter(|text| !text.trim().is_empty());
         let recorded = Recorded {
-            kept: (started.unwrap_or(end)..end).map(MessageIdx::new).collect(),
+            kept: (started.unwrap_or(end)..end).into(),
             line,
             summary,
             tokens_before: out.told(line, json::tokens(&data, "preCompactionTokens")).flatten(),

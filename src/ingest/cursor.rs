@@ -19,7 +19,7 @@ use super::json::{argument_text, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Shape, Split};
+use super::shapes::{Lists, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
@@ -28,8 +28,12 @@ use crate::transcript::{Message, Outcome, Part, Role, ToolCall, ToolResult};
 pub(super) use database::SHAPE as DATABASE;
 
 /// Transcripts of the agent.
-pub(super) static SHAPE: Shape =
-    Shape { owns: is_chat, split: Split::One(|_| false), ..Shape::new(Format::Cursor, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    owns: is_chat,
+    split: Split::One(|_| false),
+    lists: Lists::Sessions,
+    ..Shape::new(Format::Cursor, sniff, read)
+};
 
 /// Tags around what the user typed.
 const TYPED: (&str, &str) = ("<user_query>", "</user_query>");

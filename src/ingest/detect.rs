@@ -51,17 +51,24 @@ pub(super) struct Sniffer {
 }
 
 impl Sniffer {
-    /// Looks at one record. The top-level fields to keep of the others, once it is known that not all are needed.
+    /// Looks at one record, or a list of them. The top-level fields to keep of the others, once it is known that not all are needed.
     pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
+        match record.value.as_array() {
+            Some(list) => list.iter().find_map(|value| self.look_at(value, record.line)),
+            None => self.look_at(&record.value, record.line),
+        }
+    }
+
+    fn look_at(&mut self, value: &Value, line: u32) -> Option<&'static [&'static str]> {
         if self.found.is_some() || self.hopeless {
             return None;
         }
         if self.kind.is_none() {
-            let kind = chat_kind(&record.value);
-            self.kind = kind.map(|(format, why)| (format, format!("line {} has {why}", record.line)));
+            let kind = chat_kind(value);
+            self.kind = kind.map(|(format, why)| (format, format!("line {line} has {why}")));
         }
-        if let Some((shape, why)) = shapes::recognise(&record.value) {
-            let evidence = format!("line {} {why}", record.line);
+        if let Some((shape, why)) = shapes::recognise(value) {
+            let evidence = format!("line {line} {why}");
             let found = Detected { format: shape.format, by: By::Records(shape), evidence };
             if self.chats > 0 && !(shape.owns)(&json!({"role": "user", "content": ""})) {
                 let (_, count) = self.strayed.get_or_insert((found, 0));
@@ -71,9 +78,9 @@ impl Sniffer {
             self.found = Some(found);
             return shape.fields;
         }
-        if is_chat(&record.value) {
-            self.chat_line.get_or_insert(record.line);
-            self.chats += chat_messages(&record.value).len().max(1) as u64;
+        if is_chat(value) {
+            self.chat_line.get_or_insert(line);
+            self.chats += chat_messages(value).len().max(1) as u64;
         }
         None
     }

@@ -11,6 +11,10 @@
 #[cfg(test)]
 mod tests;
 
+use hashbrown::HashTable;
+use rustc_hash::{FxBuildHasher, FxHashMap};
+use std::hash::BuildHasher;
+
 use crate::ingest::value::{Value, json};
 
 use super::blocks;
@@ -58,6 +62,9 @@ fn sniff_stream(value: &Value) -> Option<&'static str> {
     }
 }
 
+/// What a message says.
+const SAID: [&str; 3] = ["type", "content", "toolCalls"];
+
 /// A message of the list.
 struct Entry {
     id: String,
@@ -77,6 +84,8 @@ struct Compressed {
 #[derive(Default)]
 struct Chat {
     entries: Vec<Entry>,
+    /// Where the entries stand that have an id, by it.
+    places: HashTable<usize>,
     compressed: Vec<Compressed>,
 }
 
@@ -101,7 +110,7 @@ fn chat(records: Vec<Record>, id: String, out: &mut Sink) {
     let mut chat = Chat::default();
     for Record { line, mut value } in records {
         if let Some(id) = text(&value, "$rewindTo") {
-            let from = chat.entries.iter().position(|entry| entry.id == id).unwrap_or_default();
+            let from = chat.place(id).unwrap_or_default();
             chat.cut(from, out);
         } else if value.get("$set").is_some() {
             let mut set = take(&mut value, "$set");
@@ -136,17 +145,27 @@ fn describe(talk: &mut Talk, about: &Value) {
 }
 
 impl Chat {
+    /// Where the entry with this id stands.
+    fn place(&self, id: &str) -> Option<usize> {
+        let same = |at: &usize| self.entries.get(*at).is_some_and(|entry| entry.id == id);
+        self.places.find(FxBuildHasher.hash_one(id), same).copied()
+    }
+
     /// Adds a message, or puts it in the place of an earlier one with its id.
     fn put(&mut self, value: Value, line: u32, out: &mut Sink) {
         let id = text(&value, "id").unwrap_or_default().to_owned();
-        let earlier = self.entries.iter_mut().rev().find(|entry| entry.id == id && !id.is_empty());
-        if let Some(entry) = earlier {
+        if let Some(entry) = self.place(&id).and_then(|at| self.entries.get_mut(at)) {
             entry.value = value;
             return;
         }
         let kind = text(&value, "type").or_else(|| text(&value, "role"));
         let counted = matches!(kind, Some("user" | "gemini" | "info" | "error" | "model"));
         out.raw.messages += u64::from(counted);
+        if !id.is_empty() {
+            let hash =
+                |at: &usize| FxBuildHasher.hash_one(self.entries.get(*at).map_or("", |entry| &entry.id));
+            self.places.insert_unique(FxBuildHasher.hash_one(id.as_str()), self.entries.len(), hash);
+        }
         self.entries.push(Entry { id, line, value });
     }
 
@@ -155,25 +174,29 @@ impl Chat {
         for entry in self.entries.drain(from.min(self.entries.len())..) {
             out.raw.tool_calls += items(&entry.value, "toolCalls").len() as u64;
         }
+        self.places.retain(|at| *at < from);
         self.compressed.retain(|it| it.before <= from);
     }
 
     /// A new list in the place of the old.
     fn replace(&mut self, list: Vec<Value>, line: u32, out: &mut Sink) {
-        let known = |message: &Value, entries: &[Entry]| {
-            let same = |entry: &Entry| {
-                text(message, "id").is_some_and(|id| id == entry.id && !id.is_empty())
-                    || entry.value.get("type") == message.get("type")
-                        && entry.value.get("content") == message.get("content")
-                        && entry.value.get("toolCalls") == message.get("toolCalls")
-            };
-            entries.iter().rposition(same)
+        // What equals a message says the same, whatever its id.
+        let said = |value: &Value| FxBuildHasher.hash_one(SAID.map(|key| value.get(key)));
+        let mut by_said: FxHashMap<u64, usize> = FxHashMap::default();
+        by_said.extend(self.entries.iter().enumerate().map(|(at, entry)| (said(&entry.value), at)));
+        let known = |message: &Value| {
+            let alike = by_said.get(&said(message)).filter(|at| {
+                let entry = self.entries.get(**at);
+                entry.is_some_and(|entry| SAID.iter().all(|key| entry.value.get(key) == message.get(key)))
+            });
+            let named = text(message, "id").filter(|id| !id.is_empty()).and_then(|id| self.place(id));
+            named.max(alike.copied())
         };
         let mut summary = None;
         let mut kept = Vec::new();
         let mut strange = 0usize;
         for message in &list {
-            match known(message, &self.entries) {
+            match known(message) {
                 Some(at) => kept.push(at),
                 None if summary.is_none() && snapshot(message).is_some() => summary = snapshot(message),
                 // The model's word that it has read the summary.
@@ -216,9 +239,10 @@ impl Chat {
             {
                 let range = |at: usize| {
                     let start = places.get(at).copied().unwrap_or_default();
-                    start..places.get(at + 1).copied().unwrap_or(start)
+                    let end = places.get(at + 1).copied().unwrap_or(start);
+                    MessageIdx::new(start)..MessageIdx::new(end)
                 };
-                recorded.kept = kept.into_iter().flat_map(range).map(MessageIdx::new).collect();
+                recorded.kept = kept.into_iter().map(range).collect();
                 let cause = "the compressed chat holds messages that stand nowhere before it";
                 talk.compacted(recorded, unknown.then_some(cause), out);
             }

@@ -26,9 +26,9 @@ use super::links::Draft;
 use super::outcome;
 use super::sessions;
 use super::shapes::{Shape, Split};
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use crate::diagnostic::Severity;
-use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, ToolCall, ToolResult};
+use crate::transcript::{Message, Origin, Outcome, Part, Role, ToolCall, ToolResult};
 
 #[cfg(feature = "sqlite")]
 pub(super) use database::SHAPE as DATABASE;
@@ -37,6 +37,7 @@ pub(super) use database::SHAPE as DATABASE;
 pub(super) static SHAPE: Shape = Shape {
     owns: |value| text(value, "role").is_some(),
     split: Split::Before(begins),
+    goes_on: Some(|value| !is_session(value)),
     ..Shape::new(Format::Goose, sniff, read)
 };
 
@@ -72,12 +73,23 @@ fn begins(value: &Value) -> Option<&str> {
 }
 
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    let sessions = sessions::by_header(records, begins, name, out);
+    let mut begun = out.resume_begun();
+    let (sessions, header) = sessions::by_header_from(records, begins, begun.as_ref(), name, out);
     let several = sessions.len() > 1 || out.is_in_batches();
-    for (id, records) in sessions {
+    let last = sessions.len().saturating_sub(1);
+    for (at, (id, records)) in sessions.into_iter().enumerate() {
         let whole = records.first().is_some_and(|record| is_session(&record.value));
         // What stands behind a whole session is none of it.
-        let mut running = Reader::new(if whole { name } else { &id });
+        let new = || Reader::new(if whole { name } else { &id });
+        let nameless = begun.as_ref().is_some_and(|begun| begun.id.is_none());
+        let mut running = begun.take().map_or_else(new, Reader::from);
+        if several && nameless && running.draft.id == name {
+            // It began before it was known that there are others.
+            running.draft.id = format!("{name}#1");
+        }
+        if running.draft.messages.is_empty() {
+            running.draft.messages.reserve_exact(records.len());
+        }
         for Record { line, mut value } in records {
             if let Value::Array(conversation) = take(&mut value, "conversation") {
                 let place = |index: usize| if several { line } else { build::place(index) };
@@ -91,7 +103,21 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
                 build::unknown_record(kind, line, out);
             }
         }
-        out.finish_draft(running.draft);
+        let Reader { draft, cwd, compacting } = running;
+        let left = if at == last {
+            out.suspend_begun(Begun { draft, id: header.clone(), cwd, compacting })
+        } else {
+            Some(draft)
+        };
+        if let Some(draft) = left {
+            out.finish_draft(draft);
+        }
+    }
+}
+
+impl From<Begun> for Reader {
+    fn from(begun: Begun) -> Self {
+        Self { draft: begun.draft, cwd: begun.cwd, compacting: begun.compacting }
     }
 }
 
@@ -112,6 +138,7 @@ pub(super) fn session(
         let name = ["name", "description"].iter().find_map(|key| text(header, key)).unwrap_or("sub_agent");
         reader.draft.origin = Origin::Sidechain(name.to_owned());
     }
+    reader.draft.messages.reserve_exact(messages.len());
     for (index, message) in messages.into_iter().enumerate() {
         reader.message(message, place(index), out);
     }
@@ -197,7 +224,7 @@ impl Reader {
                 if let Some(at) = self.draft.messages.iter().rposition(same)
                     && let Some(recorded) = self.draft.recorded.last_mut()
                 {
-                    recorded.kept = vec![MessageIdx::new(at)];
+                    recorded.kept = (at..at + 1).into();
                 }
             }
             return;

@@ -68,7 +68,7 @@ fn sample(mut sample: Value, name: &str, model: Option<String>, line: u32, out: 
     let id = argument_text(take(&mut sample, "id"));
     let epoch = argument_text(take(&mut sample, "epoch"));
     let id = if id.is_empty() { name.to_owned() } else { format!("{id}_epoch_{epoch}") };
-    let mut draft = Draft::new(id);
+    let mut draft = Draft::holding(id, messages.len());
     draft.model = model;
     let told = events(&sample, &attachments, &mut draft, line, out);
     for (index, mut message) in messages.into_iter().enumerate() {

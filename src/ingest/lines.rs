@@ -19,7 +19,7 @@ mod tests;
 use std::borrow::Cow;
 use std::cell::Cell;
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 use serde::de::DeserializeSeed;
 
 use super::detect::{self, Detected};
@@ -206,6 +206,15 @@ fn text_log(bytes: &[u8]) -> Option<Detected> {
     detect::text_log(&String::from_utf8_lossy(&without_nuls(bytes)))
 }
 
+/// Bytes of the blank lines at both ends.
+fn blank_lines(text: &[u8]) -> usize {
+    let lead = text.len() - text.trim_ascii_start().len();
+    let first = memrchr(b'\n', text.get(..lead).unwrap_or_default()).map_or(0, |at| at + 1);
+    let solid = text.trim_ascii_end().len();
+    let last = memchr(b'\n', text.get(solid..).unwrap_or_default()).map_or(text.len(), |at| solid + at + 1);
+    first + text.len().saturating_sub(last.max(first))
+}
+
 /// A file that is one, without a copy where nothing is wrong with it.
 fn as_text<'a>(bytes: Cow<'a, [u8]>, detected: Detected, out: &mut Sink) -> Parsed<'a> {
     let size = bytes.len();
@@ -222,7 +231,9 @@ fn as_text<'a>(bytes: Cow<'a, [u8]>, detected: Detected, out: &mut Sink) -> Pars
     if nuls > 0 {
         out.damage(0, "nul-bytes", NULS);
     }
-    let counts = Bytes { read: bytes.len() as u64, skipped: nuls as u64, between: between as u64 };
+    let blank = blank_lines(&bytes);
+    let read = (bytes.len() - blank) as u64;
+    let counts = Bytes { read, skipped: nuls as u64, between: (between + blank) as u64 };
     let (text, valid) = match bytes {
         Cow::Borrowed(bytes) => {
             let text = String::from_utf8_lossy(bytes);
@@ -276,6 +287,51 @@ pub(super) struct Batch {
     pub(super) records: Vec<Record>,
     /// The bytes of each.
     pub(super) sizes: Vec<u64>,
+}
+
+/// True for a list that records may be in.
+pub(super) fn is_list(value: &Value) -> bool {
+    value.as_array().is_some_and(|items| items.iter().any(Value::is_object))
+}
+
+impl Batch {
+    /// The positions at which something else begins than what stands before it: the lists that are known to begin there, the records
+    /// that are lists, and what is behind those.
+    pub(super) fn bounds(&self, lists: &[usize]) -> Vec<usize> {
+        let count = self.records.len();
+        let found = self.records.iter().enumerate().filter(|(_, record)| is_list(&record.value));
+        let mut bounds: Vec<usize> =
+            found.flat_map(|(at, _)| [at, at + 1]).chain(lists.iter().copied()).collect();
+        bounds.retain(|at| (1..count).contains(at));
+        bounds.sort_unstable();
+        bounds.dedup();
+        bounds
+    }
+
+    /// The same with the elements of lists in place of these, each on the line of its list; lists for which `whole` holds stay.
+    pub(super) fn flat(self, whole: fn(&Value) -> bool) -> Self {
+        let is_list = |value: &Value| is_list(value) && !whole(value);
+        if !self.records.iter().any(|record| is_list(&record.value)) {
+            return self;
+        }
+        let mut flat = Self::default();
+        for (Record { line, value }, size) in self.records.into_iter().zip(self.sizes) {
+            let items = if is_list(&value) { value.into_list() } else { vec![value] };
+            // The first one stands for what is around them, too.
+            let weights: Vec<u64> = items.iter().skip(1).map(json::weight).collect();
+            let mut left = size;
+            let others = weights.iter().map(|weight| {
+                let own = (*weight).min(left);
+                left -= own;
+                own
+            });
+            let others: Vec<u64> = others.collect();
+            flat.sizes.push(left);
+            flat.sizes.extend(others);
+            flat.records.extend(items.into_iter().map(|value| Record { line, value }));
+        }
+        flat
+    }
 }
 
 impl Lines {

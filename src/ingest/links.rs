@@ -16,6 +16,7 @@
 //! results inside a user message move into a tool message of their own in front of it, as APIs require.
 
 use std::collections::VecDeque;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -111,10 +112,8 @@ pub(super) fn finish(draft: Draft, out: &mut Sink) -> Option<Transcript> {
         compaction.before = position(compaction.before);
         let stays = |at: &MessageIdx| *at < compaction.before;
         // A message may have become two.
-        let parts = |at: MessageIdx| position(at).0..position(MessageIdx(at.0 + 1)).0;
-        compaction.kept = kept.into_iter().flat_map(parts).map(MessageIdx).filter(stays).collect();
-        compaction.kept.sort_unstable();
-        compaction.kept.dedup();
+        let moved = |kept: Range<MessageIdx>| position(kept.start)..position(kept.end).min(compaction.before);
+        compaction.kept = kept.stretches().map(moved).collect();
         compaction.clipped.iter_mut().for_each(|(at, _)| *at = position(*at));
         compaction.clipped.retain(|(at, _)| stays(at));
         // Two in a row with nothing said between them: the newer one is what the agent went on with.

@@ -23,7 +23,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::openai_responses::Items;
 use super::outcome;
-use super::shapes::{Shape, Split};
+use super::shapes::{Lists, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
@@ -33,7 +33,7 @@ pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
     split: Split::each(is_trajectory),
     dated: false,
-    lists: true,
+    lists: Lists::Sessions,
     ..Shape::new(Format::MiniSweAgent, sniff, read)
 };
 
@@ -69,7 +69,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         match take(&mut value, "messages") {
             Value::Array(messages) => {
                 let id = names.next(&value, &["instance_id"], out);
-                let mut reader = Reader::new(Draft::new(id));
+                let mut reader = Reader::new(Draft::holding(id, messages.len()));
                 let config = value.pointer("/info/config").unwrap_or(&Value::Null);
                 let setting = |place: &str| config.pointer(place).and_then(Value::as_str);
                 reader.items.draft.model = setting("/model/model_name").map(str::to_owned);

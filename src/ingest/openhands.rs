@@ -29,7 +29,7 @@ use super::outcome;
 use super::shapes::{Piece, Shape, Split, TreeShape};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
-use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role};
+use crate::transcript::{MessageIdx, MessageSet, Outcome, Part, Recorded, Role};
 
 /// Events in one file, and logs of model calls.
 pub(super) static SHAPE: Shape =
@@ -377,9 +377,10 @@ impl Reader {
         let end = self.draft.messages.len();
         let known = ids.is_some();
         self.forgotten.extend(ids.into_iter().flatten());
-        let gone: FxHashSet<usize> =
-            self.places.iter().filter(|(id, _)| self.forgotten.contains(*id)).map(|(_, at)| *at).collect();
-        let kept = (0..end).filter(|at| !gone.contains(at)).map(MessageIdx::new).collect();
+        let gone = self.places.iter().filter(|(id, _)| self.forgotten.contains(*id));
+        let mut gone: Vec<MessageIdx> = gone.map(|(_, at)| MessageIdx::new(*at)).collect();
+        gone.sort_unstable();
+        let kept = gone.into_iter().collect::<MessageSet>().others(end);
         let summary = summary.filter(|summary| !summary.trim().is_empty());
         let mut recorded = Recorded { kept, line, summary, ..Recorded::at(MessageIdx::new(end)) };
         if !known {

@@ -36,8 +36,8 @@ use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
 use crate::transcript::{
-    Message, MessageIdx, Outcome, Part, Recorded, RecordedLists, Refusal, Role, Text, ToolCall, ToolResult,
-    Usage,
+    Message, MessageIdx, MessageSet, Outcome, Part, Recorded, RecordedLists, Refusal, Role, Text, ToolCall,
+    ToolResult, Usage,
 };
 use entries::Tree;
 use retained::Known;
@@ -285,12 +285,12 @@ impl Reader {
                 }
                 kept
             }
-            (None, Some(Ok(first))) => (first..end).map(MessageIdx::new).collect(),
+            (None, Some(Ok(first))) => MessageSet::from(first..end),
             (None, Some(Err(cause))) => {
                 unknown.get_or_insert(cause);
-                Vec::new()
+                MessageSet::default()
             }
-            (None, None) => Vec::new(),
+            (None, None) => MessageSet::default(),
         };
         let mut recorded = Recorded {
             kept,

@@ -180,7 +180,7 @@ fn compression(talk: &mut Talk, mut payload: Value, line: u32, out: &mut Sink) {
         }
     }
     let recorded = Recorded {
-        kept,
+        kept: kept.into_iter().collect(),
         line,
         summary: summary.filter(|summary| !summary.trim().is_empty()),
         trigger: text(&info, "triggerReason").map(str::to_owned),

@@ -6,7 +6,7 @@
 use rustc_hash::FxHashMap;
 
 use super::lines::Record;
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use super::value::Value;
 
 /// The records of one session, with its id.
@@ -20,8 +20,22 @@ pub(super) fn by_header(
     name: &str,
     out: &mut Sink,
 ) -> Vec<Session> {
+    by_header_from(records, begins, None, name, out).0
+}
+
+/// The same behind a session that records before these began, which has the id of its header: it is the first one then, with what
+/// there is more of it, and without an id. The last header's id, too.
+pub(super) fn by_header_from(
+    records: Vec<Record>,
+    begins: fn(&Value) -> Option<&str>,
+    begun: Option<&Begun>,
+    name: &str,
+    out: &mut Sink,
+) -> (Vec<Session>, Option<String>) {
     let mut found: Vec<(Option<String>, Vec<Record>)> = Vec::new();
-    let mut current: Option<String> = None;
+    let goes_on = begun.is_some();
+    found.extend(goes_on.then(|| (Some(String::new()), Vec::new())));
+    let mut current = begun.and_then(|begun| begun.id.clone());
     for record in records {
         let header = begins(&record.value);
         let id = header.filter(|id| !id.is_empty());
@@ -35,12 +49,15 @@ pub(super) fn by_header(
         }
     }
     let several = found.len() > 1 || out.is_in_batches();
-    let named = |(id, records): (Option<String>, Vec<Record>)| {
+    let named = |(at, (id, records)): (usize, (Option<String>, Vec<Record>))| {
+        if at == 0 && goes_on {
+            return (String::new(), records);
+        }
         let number = out.number();
         let name = || if several { format!("{name}#{number}") } else { name.to_owned() };
         (id.unwrap_or_else(name), records)
     };
-    found.into_iter().map(named).collect()
+    (found.into_iter().enumerate().map(named).collect(), current)
 }
 
 /// Sessions whose records each name their session, as with `Split::Tied`, in order of their first records. Those that name none go on

@@ -34,11 +34,25 @@ pub(super) struct Shape {
     pub(super) fields: Option<&'static [&'static str]>,
     /// How the sessions of a file are told apart while it is read.
     pub(super) split: Split,
-    /// Records are messages that name no session: of several lists of them behind each other each is a session.
-    pub(super) lists: bool,
+    /// With [`Split::Before`]: the reader goes on with the last session in the way of [`Split::Running`], where this holds for all of
+    /// its records.
+    pub(super) goes_on: Option<fn(&Value) -> bool>,
+    /// What a list of records is, where there are several in a file, or a record is one.
+    pub(super) lists: Lists,
     /// Messages stand at the lines of their records, which say when they were written; else at positions in the record that is their
     /// session.
     pub(super) dated: bool,
+}
+
+/// What a list of records is in a log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Lists {
+    /// Records like any other.
+    Records,
+    /// A session: records are messages that name none.
+    Sessions,
+    /// The same, and the reader knows what to do with a record that is one.
+    Own,
 }
 
 /// What tells that a session is complete, for files too large to hold.
@@ -50,6 +64,9 @@ pub(super) enum Split {
     /// it has so far, and gives it to [`Sink::suspend`]. A record for which this holds it only understands together with all that
     /// follow.
     One(fn(&Value) -> bool),
+    /// Sessions follow each other, and the reader goes on with the last one in the same way. A record that is alone in its file it is
+    /// given alone.
+    Running,
     /// A record that begins another session: its id, empty where such a record always begins one; `None` for all other records.
     Before(fn(&Value) -> Option<&str>),
     /// Records for which `own` holds are a session each; all others are held until the end. `refers` gives ids of other records that
@@ -81,7 +98,8 @@ impl Shape {
             read,
             fields: None,
             split: Split::Whole,
-            lists: false,
+            goes_on: None,
+            lists: Lists::Records,
             dated: true,
         }
     }

@@ -4,6 +4,7 @@
 
 use std::hash::BuildHasher as _;
 
+use arcstr::ArcStr;
 use rustc_hash::{FxBuildHasher, FxHashMap, FxHashSet};
 
 use super::links::{self, Draft};
@@ -14,6 +15,9 @@ use crate::transcript::{RawCounts, Recorded, Transcript};
 
 /// Diagnostics named one by one per code; further ones are counted.
 const PER_CODE: usize = 20;
+
+/// Sessions of more messages than this are long.
+const LONG: usize = 4096;
 
 /// Code of the remark on a file that is a piece of a log.
 const PART_OF_LOG: &str = "part-of-log";
@@ -33,8 +37,10 @@ pub(super) struct Sink {
     /// More records of the session that is read are to come.
     more: bool,
     /// That session, as far as it was read, and when the records of its lines were written.
-    begun: Option<Draft>,
+    begun: Option<Begun>,
     times: Vec<(u32, i64)>,
+    /// How many messages it may come to, where that is known; else 0.
+    expected: usize,
     given: u64,
     numbered: u32,
     /// Hashes of the ids that were counted, over all batches.
@@ -42,6 +48,26 @@ pub(super) struct Sink {
     /// Ids that records of the file speak of.
     referred: FxHashSet<String>,
     refused: bool,
+}
+
+/// A session of which more records are to come, and where its reader stood.
+#[derive(Debug, Clone)]
+pub(super) struct Begun {
+    /// What was read of it.
+    pub(super) draft: Draft,
+    /// The id that its records, or its header, give it.
+    pub(super) id: Option<String>,
+    /// The directory of what follows.
+    pub(super) cwd: Option<ArcStr>,
+    /// The messages of a compaction are being read.
+    pub(super) compacting: bool,
+}
+
+impl Begun {
+    /// Of a reader that knows nothing else.
+    pub(super) fn new(draft: Draft) -> Self {
+        Self { draft, id: None, cwd: None, compacting: false }
+    }
 }
 
 /// One diagnostic to be, with how often it came.
@@ -75,27 +101,59 @@ impl Sink {
         self.more = more;
     }
 
+    /// The log has so many records.
+    pub(super) fn expect(&mut self, records: usize) {
+        self.expected = records;
+    }
+
     /// The session that records before these began.
     pub(super) fn resume(&mut self) -> Option<Draft> {
+        self.begun.take().map(|begun| begun.draft)
+    }
+
+    /// The same with where its reader stood.
+    pub(super) fn resume_begun(&mut self) -> Option<Begun> {
         self.begun.take()
     }
 
     /// Keeps a session until the rest of its records is there; gives it back where it is complete.
     pub(super) fn suspend(&mut self, draft: Draft) -> Option<Draft> {
-        if self.more {
-            self.begun = Some(draft);
-            return None;
-        }
-        Some(draft)
+        self.suspend_begun(Begun::new(draft))
     }
 
-    /// Keeps in the same way when the records of lines were written.
-    pub(super) fn suspend_times(&mut self, times: Vec<(u32, i64)>) -> Vec<(u32, i64)> {
-        if !self.more && self.times.is_empty() {
+    /// The same with where its reader stands.
+    pub(super) fn suspend_begun(&mut self, mut begun: Begun) -> Option<Draft> {
+        if !self.more {
+            return Some(begun.draft);
+        }
+        // A long list that grows is there twice.
+        let messages = &mut begun.draft.messages;
+        let count = messages.len();
+        if LONG <= count && messages.capacity() < self.expected {
+            messages.reserve_exact(self.expected - count);
+        }
+        self.begun = Some(begun);
+        None
+    }
+
+    /// When the records of lines were written: those that were kept with the session that is read, and these.
+    pub(super) fn with_kept_times(&mut self, times: Vec<(u32, i64)>) -> Vec<(u32, i64)> {
+        let mut all = std::mem::take(&mut self.times);
+        if all.is_empty() {
             return times;
         }
-        self.times.extend(times);
-        if self.more { Vec::new() } else { std::mem::take(&mut self.times) }
+        all.extend(times);
+        all
+    }
+
+    /// Keeps the times from the beginning of the session that more is to come of.
+    pub(super) fn keep_times(&mut self, mut times: Vec<(u32, i64)>, ended: bool) {
+        let Some(begun) = &self.begun else { return };
+        if ended {
+            let first = begun.draft.messages.first().map_or(0, |message| message.line);
+            times.retain(|(line, _)| first <= *line);
+        }
+        self.times = times;
     }
 
     /// What follows in the file cannot be read, whatever it looks like.

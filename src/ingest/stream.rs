@@ -24,7 +24,7 @@ use serde::de::DeserializeSeed;
 
 use super::detect::{By, Detected, Sniffer};
 use super::lines::{self, Lines, Record};
-use super::shapes::{Shape, Split};
+use super::shapes::{Lists, Shape, Split};
 use super::sink::Sink;
 use super::value::{Seed, Value};
 use super::{Ingested, finished, read_records, stem, whole};
@@ -77,6 +77,7 @@ pub fn ingest_in_batches(
         label: name,
         batch,
         array,
+        surveyed: false,
         scanned: 0,
         header: None,
         groups: None,
@@ -245,6 +246,8 @@ struct Reading<'a> {
     batch: u64,
     /// Its records are the elements of an array.
     array: bool,
+    /// All records were looked at to tell what it is.
+    surveyed: bool,
     /// Records that were looked at for headers.
     scanned: usize,
     /// Id that the newest header gives.
@@ -262,17 +265,20 @@ impl Reading<'_> {
         open: &mut dyn FnMut() -> io::Result<Box<dyn Read>>,
         each: &mut dyn FnMut(Transcript),
     ) -> io::Result<()> {
-        let shape = self.lines.detected().and_then(|found| match found.by {
-            By::Records(shape) => Some(shape),
-            By::Text(_) => None,
+        if self.lines.detected().is_none() && !std::mem::replace(&mut self.surveyed, true) {
+            let (sniffer, records) = survey(open()?, self.array)?;
+            self.lines.settle(sniffer);
+            self.sink.expect(records);
+        }
+        let goes_on = self.lines.detected().is_some_and(|found| match found.by {
+            By::Records(shape) => {
+                matches!(shape.split, Split::One(_) | Split::Running) || shape.goes_on.is_some()
+            }
+            By::Text(_) => false,
         });
-        if self.lines.held() < self.batch && !shape.is_some_and(|shape| matches!(shape.split, Split::One(_)))
-        {
+        if self.lines.held() < self.batch && !goes_on {
             self.full = self.batch;
             return Ok(());
-        }
-        if self.lines.detected().is_none() {
-            self.lines.settle(survey(open()?, self.array)?);
         }
         let Some(Detected { by: By::Records(shape), .. }) = self.lines.detected() else {
             // So many records and none that any format knows: one of them tells why.
@@ -284,12 +290,21 @@ impl Reading<'_> {
         match shape.split {
             Split::Whole => {}
             Split::One(waits) => {
-                if !self.lines.records.iter().any(|record| waits(&record.value)) {
+                // A list that is a session ends the one before it.
+                let apart = |value: &Value| shape.lists != Lists::Records && lines::is_list(value);
+                let records = &self.lines.records;
+                if !records.iter().any(|record| waits(&record.value) || apart(&record.value)) {
                     self.sink.expect_more(true);
                     let batch = self.lines.take(|_, _| true);
                     self.read_batch(batch, each);
                     self.sink.expect_more(false);
                 }
+            }
+            Split::Running => {
+                if self.lines.records.len() > 1 {
+                    self.sink.in_batches();
+                }
+                self.read_on(each);
             }
             Split::Before(begins) => {
                 let mut last = 0;
@@ -308,6 +323,13 @@ impl Reading<'_> {
                 if last > 0 {
                     self.read(each, |at, _| at < last);
                     self.scanned -= last;
+                }
+                let long = BATCH.min(self.batch) <= self.lines.held();
+                let goes_on =
+                    |with: fn(&Value) -> bool| self.lines.records.iter().all(|record| with(&record.value));
+                if long && shape.goes_on.is_some_and(goes_on) {
+                    self.read_on(each);
+                    self.scanned = self.lines.records.len();
                 }
             }
             Split::Each { own, refers } => {
@@ -345,6 +367,17 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Reads all records but the last one, whose session goes on.
+    fn read_on(&mut self, each: &mut dyn FnMut(Transcript)) {
+        let count = self.lines.records.len();
+        if count > 1 {
+            self.sink.expect_more(true);
+            let batch = self.lines.take(|at, _| at + 1 < count);
+            self.read_batch(batch, each);
+            self.sink.expect_more(false);
+        }
+    }
+
     /// Reads the records, given by position and line, that are wanted.
     fn read(&mut self, each: &mut dyn FnMut(Transcript), wanted: impl Fn(usize, u32) -> bool) {
         self.sink.in_batches();
@@ -373,8 +406,8 @@ impl Reading<'_> {
     }
 }
 
-/// Looks at all records of a log of which the first ones do not tell what it is.
-fn survey(input: Box<dyn Read>, array: bool) -> io::Result<Sniffer> {
+/// Looks at all records of a log of which the first ones do not tell what it is; how many lines or elements it has, too.
+fn survey(input: Box<dyn Read>, array: bool) -> io::Result<(Sniffer, usize)> {
     let mut sniffer = Sniffer::default();
     let mut line = 0;
     for_each_unit(input, array, |unit| {
@@ -385,7 +418,7 @@ fn survey(input: Box<dyn Read>, array: bool) -> io::Result<Sniffer> {
             }
         }
     })?;
-    Ok(sniffer)
+    Ok((sniffer, line as usize))
 }
 
 /// Records that belong together because the same id stands in them, by the lines of the log.
@@ -490,6 +523,7 @@ fn records_of(line: &[u8], fields: Option<&'static [&'static str]>) -> Vec<Value
     let mut reader = serde_json::Deserializer::from_slice(line);
     let value = (Seed { keep: fields, ..Seed::default() }).deserialize(&mut reader);
     match value.and_then(|value| reader.end().map(|()| value)) {
+        Ok(value) if lines::is_list(&value) => value.into_list(),
         Ok(value) => vec![value],
         Err(_) => lines::values(line),
     }

@@ -1,5 +1,7 @@
 //! Tests of the readers over real logs, damage and arbitrary bytes.
 
+mod arranged;
+
 use std::path::PathBuf;
 
 use proptest::prelude::*;

@@ -50,7 +50,7 @@ pub(super) fn shared(name: &str) -> Key {
 }
 
 /// A JSON value.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub(crate) enum Value {
     #[default]
     Null,
@@ -64,7 +64,7 @@ pub(crate) enum Value {
 }
 
 /// The fields of an object, in order, each name once.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Hash, Default)]
 pub(crate) struct Map(Box<[(Key, Value)]>);
 
 /// More fields than this and equal names are found with a table.

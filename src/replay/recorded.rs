@@ -62,7 +62,7 @@ impl Walk<'_> {
                 }
             })
             .sum();
-        let first_kept = one.kept.first().map_or(end, |at| at.get());
+        let first_kept = one.kept.first().map_or(end, MessageIdx::get);
         let trace = CycleTrace {
             cut: Cut {
                 trigger: end,
@@ -116,7 +116,7 @@ impl Walk<'_> {
         entries.extend(generated.iter().map(|it| Entry::Summary { role: Role::User, text: it.text.clone() }));
         entries
             .extend(one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }));
-        entries.extend(one.kept.iter().copied().filter(|at| !is_system(at)).map(Entry::Kept));
+        entries.extend(one.kept.iter().filter(|at| !is_system(at)).map(Entry::Kept));
         Context { entries, now: one.before, ..Context::default() }
     }
 

@@ -2,13 +2,13 @@
 
 use super::page::{BAD, BOLD, DIM, WARN, aligned, paint};
 use super::text::{count, fit, sanitize, thousands};
-use super::{Format, Look, csv_document, whole_numbers};
+use super::{Format, Look, csv_lines, whole_numbers_to};
 use crate::results::files::text_cell;
 use crate::results::inspected::{Counts, FileReport, Inspected, Remark, SessionReport};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Write};
 
 /// Tools named in a line of the table.
 const TOOLS: usize = 8;
@@ -16,16 +16,20 @@ const TOOLS: usize = 8;
 /// Columns of the names of lines.
 const NAMES: usize = 12;
 
-/// The page with a final newline.
-pub fn render(format: Format, inspected: &Inspected, look: Look<'_>) -> io::Result<String> {
+/// Writes the page, with a final newline. Its parts are written as they are made: there may be millions of sessions.
+pub fn render(format: Format, inspected: &Inspected, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     match format {
-        Format::Table => Ok(table(inspected, look)),
-        Format::Csv => csv_document(inspected.files.iter().map(row)),
+        Format::Table => table(inspected, look, out),
+        Format::Csv => csv_lines(inspected.files.iter().map(|file| Ok(row(file, &Content::of(file)?))), out),
         Format::Json => {
-            let formats = totals(inspected);
+            let mut totals = Totals::default();
+            for file in &inspected.files {
+                totals.add(file, &Content::of(file)?);
+            }
+            let formats = totals.rows();
             let formats = formats.iter().map(|(format, sums)| OfFormat { format, sums }).collect();
             let Inspected { tokenizer, files } = inspected;
-            whole_numbers(&Document { report: "compactor-inspect", tokenizer, files, formats })
+            whole_numbers_to(&Document { report: "compactor-inspect", tokenizer, files, formats }, out)
         }
     }
 }
@@ -82,7 +86,6 @@ impl Sums {
     fn add_file(&mut self, file: &FileReport) {
         self.files += 1;
         self.bytes += file.bytes;
-        file.sessions.iter().for_each(|session| self.add_session(session));
         for remark in &file.remarks {
             match remark.severity.as_str() {
                 "lost" => self.lost += remark.count,
@@ -117,56 +120,155 @@ impl Sums {
         self.copied_compactions += session.copied.compactions;
     }
 
+    /// Adds those of a file, or of several.
+    fn add(&mut self, other: &Self) {
+        let Self {
+            files,
+            bytes,
+            sessions,
+            sidechains,
+            system,
+            user,
+            assistant,
+            tool,
+            tool_calls,
+            unanswered,
+            failed,
+            tokens,
+            reported_output,
+            reported_prompt_max,
+            modified,
+            read,
+            deleted,
+            compactions,
+            copied,
+            copied_tokens,
+            copied_calls,
+            copied_output,
+            copied_compactions,
+            remarks,
+            damaged,
+            lost,
+        } = other;
+        self.files += files;
+        self.bytes += bytes;
+        self.sessions += sessions;
+        self.sidechains += sidechains;
+        self.system += system;
+        self.user += user;
+        self.assistant += assistant;
+        self.tool += tool;
+        self.tool_calls += tool_calls;
+        self.unanswered += unanswered;
+        self.failed += failed;
+        self.tokens += tokens;
+        self.reported_output += reported_output;
+        self.reported_prompt_max = self.reported_prompt_max.max(*reported_prompt_max);
+        self.modified += modified;
+        self.read += read;
+        self.deleted += deleted;
+        self.compactions += compactions;
+        self.copied += copied;
+        self.copied_tokens += copied_tokens;
+        self.copied_calls += copied_calls;
+        self.copied_output += copied_output;
+        self.copied_compactions += copied_compactions;
+        self.remarks += remarks;
+        self.damaged += damaged;
+        self.lost += lost;
+    }
+
     fn messages(&self) -> u64 {
         self.system + self.user + self.assistant + self.tool
     }
 }
 
-/// Sums per format, by name, and of all behind them.
-fn totals(inspected: &Inspected) -> Vec<(String, Sums)> {
-    let mut formats: BTreeMap<&str, Sums> = BTreeMap::new();
-    let mut all = Sums::default();
-    for file in &inspected.files {
-        formats.entry(format_name(file)).or_default().add_file(file);
-        all.add_file(file);
+/// What the sessions of a file come to.
+#[derive(Debug, Default)]
+struct Content {
+    /// With the file itself.
+    sums: Sums,
+    tools: BTreeMap<String, u64>,
+    models: BTreeSet<String>,
+    window: Option<u64>,
+    forks: bool,
+}
+
+impl Content {
+    fn of(file: &FileReport) -> io::Result<Self> {
+        let mut content = Self::default();
+        content.sums.add_file(file);
+        for session in file.sessions.iter() {
+            let session = session?;
+            content.sums.add_session(&session);
+            for (name, calls) in session.tools {
+                *content.tools.entry(name).or_default() += calls;
+            }
+            if !content.models.contains(&session.model) && !session.model.is_empty() {
+                content.models.insert(session.model);
+            }
+            content.window = content.window.or(session.context_window);
+            content.forks |= session.continues.is_some();
+        }
+        Ok(content)
     }
-    let mut totals: Vec<(String, Sums)> =
-        formats.into_iter().map(|(name, sums)| (name.to_owned(), sums)).collect();
-    totals.push(("all".to_owned(), all));
-    totals
+}
+
+/// Sums per format, and of all.
+#[derive(Debug, Default)]
+struct Totals {
+    formats: BTreeMap<String, Sums>,
+    all: Sums,
+}
+
+impl Totals {
+    fn add(&mut self, file: &FileReport, content: &Content) {
+        self.formats.entry(format_name(file).to_owned()).or_default().add(&content.sums);
+        self.all.add(&content.sums);
+    }
+
+    /// By name, those of all behind them.
+    fn rows(self) -> Vec<(String, Sums)> {
+        self.formats.into_iter().chain([("all".to_owned(), self.all)]).collect()
+    }
 }
 
 fn format_name(file: &FileReport) -> &str {
     if file.format.is_empty() { "(none)" } else { &file.format }
 }
 
-fn table(inspected: &Inspected, look: Look<'_>) -> String {
-    let mut page = String::new();
+fn table(inspected: &Inspected, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let mut totals = Totals::default();
     for file in &inspected.files {
-        block(file, &inspected.tokenizer, look, &mut page);
-        page.push('\n');
+        let content = Content::of(file)?;
+        block(file, &content, &inspected.tokenizer, look, out)?;
+        totals.add(file, &content);
+        writeln!(out)?;
     }
-    corpus(inspected, look, &mut page);
-    page
+    corpus(totals, look, out)
 }
 
 /// One file.
-fn block(file: &FileReport, tokenizer: &str, look: Look<'_>, page: &mut String) {
-    page.push_str(&paint(BOLD, &sanitize(&file.file), look.color));
-    page.push('\n');
+fn block(
+    file: &FileReport,
+    content: &Content,
+    tokenizer: &str,
+    look: Look<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    writeln!(out, "{}", paint(BOLD, &sanitize(&file.file), look.color))?;
     let mut line = |name: &str, text: &str| {
         let room = look.width.saturating_sub(NAMES + 4).max(40);
         let padded = format!("{name:<NAMES$}");
-        page.push_str(&format!("  {}  {}\n", paint(DIM, &padded, look.color), fit(&sanitize(text), room)));
+        writeln!(out, "  {}  {}", paint(DIM, &padded, look.color), fit(&sanitize(text), room))
     };
     if !file.error.is_empty() {
-        page.push_str(&format!("  {}\n", paint(BAD, &sanitize(&file.error), look.color)));
-        return;
+        return writeln!(out, "  {}", paint(BAD, &sanitize(&file.error), look.color));
     }
     if file.format.is_empty() {
-        line("format", "none that is known");
+        line("format", "none that is known")?;
     } else {
-        line("format", &format!("{} ({})", file.format, file.evidence));
+        line("format", &format!("{} ({})", file.format, file.evidence))?;
     }
     line(
         "bytes",
@@ -182,9 +284,9 @@ fn block(file: &FileReport, tokenizer: &str, look: Look<'_>, page: &mut String) 
             thousands(file.bytes_skipped),
             thousands(file.bytes_between)
         ),
-    );
+    )?;
     if !file.sessions.is_empty() {
-        content(file, tokenizer, &mut line);
+        sessions(file, content, tokenizer, &mut line)?;
     }
     for remark in &file.remarks {
         let shown = remark_line(remark);
@@ -194,32 +296,38 @@ fn block(file: &FileReport, tokenizer: &str, look: Look<'_>, page: &mut String) 
             _ => DIM,
         };
         let room = look.width.saturating_sub(2).max(40);
-        page.push_str(&format!("  {}\n", paint(color, &fit(&sanitize(&shown), room), look.color)));
+        writeln!(out, "  {}", paint(color, &fit(&sanitize(&shown), room), look.color))?;
     }
+    Ok(())
 }
 
 /// The lines on what the sessions of a file hold.
-fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str)) {
-    let mut sums = Sums::default();
-    file.sessions.iter().for_each(|session| sums.add_session(session));
+fn sessions(
+    file: &FileReport,
+    content: &Content,
+    tokenizer: &str,
+    line: &mut dyn FnMut(&str, &str) -> io::Result<()>,
+) -> io::Result<()> {
+    let sums = &content.sums;
     let mut text = count(sums.sessions - sums.sidechains, "session");
     if sums.sidechains > 0 {
         text.push_str(&format!(" and {}", count(sums.sidechains, "sidechain")));
     }
-    let mut models: Vec<&str> =
-        file.sessions.iter().map(|it| it.model.as_str()).filter(|it| !it.is_empty()).collect();
-    models.sort_unstable();
-    models.dedup();
-    if !models.is_empty() {
+    if !content.models.is_empty() {
+        let models: Vec<&str> = content.models.iter().map(String::as_str).collect();
         text.push_str(&format!("; model {}", models.join(", ")));
     }
-    if let Some(window) = file.sessions.iter().find_map(|session| session.context_window) {
+    if let Some(window) = content.window {
         text.push_str(&format!("; window {}", thousands(window)));
     }
-    line("sessions", &text);
-    for session in file.sessions.iter().filter(|session| session.continues.is_some()) {
-        let parent = session.continues.as_deref().unwrap_or_default();
-        line("fork", &format!("{} continues {parent}", session.id));
+    line("sessions", &text)?;
+    if content.forks {
+        for session in file.sessions.iter() {
+            let session = session?;
+            if let Some(parent) = &session.continues {
+                line("fork", &format!("{} continues {parent}", session.id))?;
+            }
+        }
     }
     line(
         "messages",
@@ -231,7 +339,7 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
             thousands(sums.assistant),
             thousands(sums.tool)
         ),
-    );
+    )?;
     let recorded = file.recorded;
     let active =
         Counts { messages: sums.messages(), tool_calls: sums.tool_calls, compactions: sums.compactions };
@@ -244,7 +352,7 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
                 count(recorded.tool_calls, "call"),
                 count(recorded.compactions, "compaction")
             ),
-        );
+        )?;
     }
     if sums.copied > 0 {
         line(
@@ -254,9 +362,9 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
                 count(sums.copied, "message"),
                 thousands(sums.copied_tokens)
             ),
-        );
+        )?;
     }
-    line("tool calls", &tools(file, &sums));
+    line("tool calls", &tools(content))?;
     let mut text = format!("{} counted ({tokenizer})", thousands(sums.tokens));
     if sums.reported_prompt_max > 0 {
         text.push_str(&format!(
@@ -265,7 +373,7 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
             thousands(sums.reported_output)
         ));
     }
-    line("tokens", &text);
+    line("tokens", &text)?;
     line(
         "files",
         &format!(
@@ -274,22 +382,14 @@ fn content(file: &FileReport, tokenizer: &str, line: &mut dyn FnMut(&str, &str))
             thousands(sums.read),
             thousands(sums.deleted)
         ),
-    );
-    line("compactions", &thousands(sums.compactions));
-}
-
-/// Calls by tool.
-fn by_tool(file: &FileReport) -> BTreeMap<&str, u64> {
-    let mut tools = BTreeMap::new();
-    for (name, calls) in file.sessions.iter().flat_map(|session| &session.tools) {
-        *tools.entry(name.as_str()).or_default() += calls;
-    }
-    tools
+    )?;
+    line("compactions", &thousands(sums.compactions))
 }
 
 /// Calls by tool, the most used first.
-fn tools(file: &FileReport, sums: &Sums) -> String {
-    let mut tools: Vec<(&str, u64)> = by_tool(file).into_iter().collect();
+fn tools(content: &Content) -> String {
+    let Content { tools, sums, .. } = content;
+    let mut tools: Vec<(&str, u64)> = tools.iter().map(|(name, calls)| (name.as_str(), *calls)).collect();
     tools.sort_by_key(|(name, calls)| (std::cmp::Reverse(*calls), *name));
     let mut text = thousands(sums.tool_calls);
     if !tools.is_empty() {
@@ -316,7 +416,7 @@ fn remark_line(remark: &Remark) -> String {
 }
 
 /// The table of all files, by format.
-fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
+fn corpus(totals: Totals, look: Look<'_>, out: &mut dyn Write) -> io::Result<()> {
     let head = [
         "format",
         "files",
@@ -331,7 +431,7 @@ fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
         "lost",
     ];
     let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).to_vec()];
-    for (name, sums) in totals(inspected) {
+    for (name, sums) in totals.rows() {
         let numbers = [
             sums.files,
             sums.sessions,
@@ -349,17 +449,14 @@ fn corpus(inspected: &Inspected, look: Look<'_>, page: &mut String) {
     let right: Vec<usize> = (1..head.len()).collect();
     for (at, line) in aligned(&rows, &right).iter().enumerate() {
         let outer = at == 0 || at + 1 == rows.len();
-        page.push_str(&if outer { paint(BOLD, line, look.color) } else { line.clone() });
-        page.push('\n');
+        writeln!(out, "{}", if outer { paint(BOLD, line, look.color) } else { line.clone() })?;
     }
-    page.push_str(&paint(DIM, "what sessions repeat of another (copied) is counted once", look.color));
-    page.push('\n');
+    writeln!(out, "{}", paint(DIM, "what sessions repeat of another (copied) is counted once", look.color))
 }
 
 /// The row of a file.
-fn row(file: &FileReport) -> Row<'_> {
-    let mut sums = Sums::default();
-    sums.add_file(file);
+fn row<'a>(file: &'a FileReport, content: &Content) -> Row<'a> {
+    let Content { sums, tools, .. } = content;
     let list = |items: Vec<String>| text_cell(&items.join("; "));
     Row {
         file: text_cell(&file.file),
@@ -385,7 +482,7 @@ fn row(file: &FileReport) -> Row<'_> {
         tool_calls: sums.tool_calls,
         unanswered: sums.unanswered,
         failed: sums.failed,
-        tools: list(by_tool(file).iter().map(|(name, calls)| format!("{name}={calls}")).collect()),
+        tools: list(tools.iter().map(|(name, calls)| format!("{name}={calls}")).collect()),
         tokens: sums.tokens,
         copied_tokens: sums.copied_tokens,
         reported_prompt_max: sums.reported_prompt_max,

@@ -341,7 +341,9 @@ pub fn command(run: &Run) -> String {
         text += &format!(" --strategy {}", list(&named));
     }
     // A command ends its argument.
-    programs.iter().for_each(|program| text += &format!(" --strategy {}", word(program)));
+    for program in programs {
+        text += &format!(" --strategy {}", word(&program));
+    }
     if let Some(writer) = &settings.writer {
         text += " --summarizer llm";
         let said = [

@@ -3,6 +3,7 @@
 //! Logs hold raw ANSI sequences, bidirectional overrides and invisible characters; none may reach a terminal, where they
 //! could hide, reorder or repaint what a reader sees.
 
+use std::io;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
 /// Text without anything that moves the cursor, changes direction or cannot be seen: such characters become `\n`,
@@ -24,7 +25,6 @@ pub fn sanitize(text: &str) -> String {
 /// Serialised JSON with the same characters as `\uXXXX`. They can only stand inside strings there, so the document
 /// stays the same; line breaks between its parts stay, too.
 pub fn escape_json(json: String) -> String {
-    let hides = |character: char| character != '\n' && is_hidden(character);
     if !json.contains(hides) {
         return json;
     }
@@ -39,6 +39,30 @@ pub fn escape_json(json: String) -> String {
         }
     }
     safe
+}
+
+fn hides(character: char) -> bool {
+    character != '\n' && is_hidden(character)
+}
+
+/// Writes serialised JSON so. Its pieces are whole characters.
+#[derive(Debug)]
+pub(super) struct Escaped<W>(pub(super) W);
+
+impl<W: io::Write> io::Write for Escaped<W> {
+    fn write(&mut self, piece: &[u8]) -> io::Result<usize> {
+        let text = std::str::from_utf8(piece).map_err(io::Error::other)?;
+        if text.contains(hides) {
+            self.0.write_all(escape_json(text.to_owned()).as_bytes())?;
+        } else {
+            self.0.write_all(piece)?;
+        }
+        Ok(piece.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.0.flush()
+    }
 }
 
 /// Columns a text takes on a terminal.

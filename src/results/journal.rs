@@ -36,7 +36,6 @@ impl Journal {
     /// # Errors
     ///
     /// It cannot be read or written.
-    #[expect(clippy::disallowed_methods, reason = "results touch the disk")]
     pub fn open(dir: &Path, resume: bool) -> Result<Self, FilesError> {
         let path = dir.join(JOURNAL);
         let failed = |error| FilesError::io(&path, "write the file", error);

@@ -3,6 +3,7 @@
 //! Sessions that begin with the messages of another one (`copied`) count those once: in the totals, never in what is said of
 //! the session itself.
 
+mod copied;
 #[cfg(test)]
 mod tests;
 
@@ -13,14 +14,27 @@ use crate::discover::{Discovered, Source};
 use crate::facts::{FactClass, FactSet};
 use crate::replay::effects;
 use crate::results::inspected::{
-    Counts, FileReport, FileStates, Inspected, Remark, Reported, Roles, SessionReport,
+    Counts, FileReport, FileStates, Inspected, Remark, Reported, Roles, SessionList, SessionReport,
 };
-use crate::tokens::{TokenIndex, Tokenizer};
-use crate::transcript::{Message, MessageIdx, Origin, Outcome, Part, Role, Transcript};
+use crate::results::spool::Spool;
+use crate::tokens::{Tokenizer, message_tokens};
+use crate::transcript::{MessageIdx, Origin, Outcome, Part, Role, Transcript};
+use copied::{TrailList, mark};
 use rayon::prelude::*;
-use rustc_hash::{FxHashMap, FxHasher};
 use std::collections::BTreeMap;
-use std::hash::{Hash, Hasher};
+use std::io;
+use std::sync::Arc;
+
+/// Why logs could not be looked into.
+#[derive(Debug, thiserror::Error)]
+pub enum InspectError {
+    /// The threads could not be had.
+    #[error(transparent)]
+    Pool(#[from] PoolError),
+    /// What was found could not be kept until it is told.
+    #[error("what was found cannot be kept in a temporary file: {0}")]
+    Kept(#[from] io::Error),
+}
 
 /// Looks into every file.
 pub fn inspect(
@@ -28,29 +42,31 @@ pub fn inspect(
     tokenizer: Tokenizer,
     jobs: usize,
     progress: Progress<'_>,
-) -> Result<Inspected, PoolError> {
+) -> Result<Inspected, InspectError> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(jobs)
         .build()
         .map_err(|error| PoolError { jobs, reason: error.to_string() })?;
     let mut order: Vec<usize> = (0..discovered.sources.len()).collect();
     order.sort_by_key(|at| std::cmp::Reverse(discovered.sources.get(*at).map_or(0, |source| source.bytes)));
-    let mut looked: Vec<(usize, (FileReport, Vec<Trail>))> = pool.install(|| {
+    let kept = Kept::default();
+    let looked: io::Result<Vec<(usize, FileReport, TrailList)>> = pool.install(|| {
         order
             .par_iter()
             .with_max_len(1)
             .filter_map(|at| {
                 let source = discovered.sources.get(*at)?;
-                let looked = file(source, tokenizer);
-                progress(source.bytes, looked.0.sessions.len() as u64);
-                Some((*at, looked))
+                let looked = file(source, tokenizer, &kept);
+                progress(source.bytes, looked.as_ref().map_or(0, |(report, _)| report.sessions.len()));
+                Some(looked.map(|(report, trails)| (*at, report, trails)))
             })
             .collect()
     });
-    looked.sort_by_key(|(at, _)| *at);
-    let (mut files, trails): (Vec<FileReport>, Vec<Vec<Trail>>) =
-        looked.into_iter().map(|(_, looked)| looked).unzip();
-    mark_copied(&mut files, trails);
+    let mut looked = looked?;
+    looked.sort_by_key(|(at, ..)| *at);
+    let (mut files, trails): (Vec<FileReport>, Vec<TrailList>) =
+        looked.into_iter().map(|(_, report, trails)| (report, trails)).unzip();
+    mark(&trails, &kept.trails, &kept.sessions)?;
     files.extend(discovered.problems.iter().map(|(path, cause)| FileReport {
         file: path.clone(),
         error: cause.clone(),
@@ -59,18 +75,28 @@ pub fn inspect(
     Ok(Inspected { tokenizer: tokenizer.name().to_owned(), files })
 }
 
+/// What is kept of all files until it is told: there may be millions of sessions.
+#[derive(Debug, Default)]
+struct Kept {
+    sessions: Arc<Spool>,
+    trails: Spool,
+}
+
 /// One file, and what its sessions say, to find what was copied.
-fn file(source: &Source, tokenizer: Tokenizer) -> (FileReport, Vec<Trail>) {
-    let mut report = FileReport { file: source.label.clone(), ..FileReport::default() };
-    let mut trails = Vec::new();
+fn file(source: &Source, tokenizer: Tokenizer, kept: &Kept) -> io::Result<(FileReport, TrailList)> {
+    let mut report = FileReport {
+        file: source.label.clone(),
+        sessions: SessionList::new(kept.sessions.clone()),
+        ..FileReport::default()
+    };
+    let mut trails = TrailList::default();
+    let mut done = Ok(());
     let read = read_log(source, &mut |sessions| {
-        let looked: Vec<(SessionReport, Trail)> =
-            sessions.par_iter().map(|transcript| session(transcript, tokenizer)).collect();
-        for (looked, trail) in looked {
-            report.sessions.push(looked);
-            trails.push(trail);
+        if done.is_ok() {
+            done = add(sessions, tokenizer, kept, &mut report.sessions, &mut trails);
         }
     });
+    done?;
     match read {
         Ok(LogRead { ingested, .. }) => {
             ingested.format.map_or("", crate::ingest::Format::name).clone_into(&mut report.format);
@@ -89,7 +115,23 @@ fn file(source: &Source, tokenizer: Tokenizer) -> (FileReport, Vec<Trail>) {
         }
         Err(problem) => report.error = problem.text,
     }
-    (report, trails)
+    Ok((report, trails))
+}
+
+/// Looks into sessions and keeps what is said of them.
+fn add(
+    sessions: &[Transcript],
+    tokenizer: Tokenizer,
+    kept: &Kept,
+    list: &mut SessionList,
+    trails: &mut TrailList,
+) -> io::Result<()> {
+    let looked: Vec<(SessionReport, Vec<u32>)> =
+        sessions.par_iter().map(|transcript| session(transcript, tokenizer)).collect();
+    let places = list.extend(looked.iter().map(|(report, _)| report))?;
+    let tokens = looked.iter().map(|(_, tokens)| tokens.as_slice());
+    let told = sessions.iter().zip(tokens).zip(places);
+    trails.extend(told.map(|((session, tokens), place)| (session, tokens, place)), &kept.trails)
 }
 
 /// Diagnostics by kind: the first of each stands for all.
@@ -121,12 +163,17 @@ fn severity_of(name: &str) -> Severity {
         .unwrap_or(Severity::Note)
 }
 
-/// One session by itself.
-fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Trail) {
+/// One session by itself, and the tokens of its messages.
+fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Vec<u32>) {
     // Before the tokens are counted: what it is found from takes as much memory.
     let files = states(transcript);
-    let tokens = TokenIndex::new(transcript, tokenizer);
-    let trail = Trail::of(transcript, &tokens);
+    let count = |message| message_tokens(message, tokenizer);
+    let mut total = 0;
+    let mut tokens = Vec::with_capacity(transcript.messages.len());
+    for count in transcript.messages.iter().map(count) {
+        total += count;
+        tokens.push(u32::try_from(count).unwrap_or(u32::MAX));
+    }
     let mut roles = Roles::default();
     let (mut images, mut opaque) = (0, 0);
     let mut reported = Reported::default();
@@ -188,7 +235,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
         tools,
         images,
         opaque,
-        tokens: tokens.total(),
+        tokens: total,
         reported,
         files,
         compactions: transcript.recorded.len() as u64,
@@ -196,7 +243,7 @@ fn session(transcript: &Transcript, tokenizer: Tokenizer) -> (SessionReport, Tra
         starts_compacted: transcript.starts_compacted,
         starts_midway: transcript.starts_midway,
     };
-    (report, trail)
+    (report, tokens)
 }
 
 /// Files by what became of them at the end of the session.
@@ -216,172 +263,4 @@ fn states(transcript: &Transcript) -> FileStates {
         }
     }
     states
-}
-
-/// What a session says, message by message, short enough to be kept for all sessions.
-#[derive(Debug)]
-struct Trail {
-    steps: Vec<Step>,
-    /// The messages before which compactions happened.
-    compactions: Vec<usize>,
-}
-
-/// One message.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Step {
-    /// Hash of who said what.
-    said: u64,
-    time: Option<i64>,
-    calls: u32,
-    tokens: u32,
-    output: u32,
-    reply: bool,
-}
-
-impl Trail {
-    fn of(transcript: &Transcript, tokens: &TokenIndex) -> Self {
-        let step = |(at, message)| Step::of(message, tokens.range(at..at + 1));
-        Self {
-            steps: transcript.messages.iter().enumerate().map(step).collect(),
-            compactions: transcript.recorded.iter().map(|recorded| recorded.before.get()).collect(),
-        }
-    }
-
-    /// How many messages from `at` on are those of another one from `from` on; without `times` also where they were written at
-    /// other times.
-    fn shared(&self, at: usize, other: &Self, from: usize, times: bool) -> usize {
-        let same = |(one, other): &(&Step, &Step)| {
-            one.said == other.said && (!times || one.time.is_some() && one.time == other.time)
-        };
-        let here = self.steps.get(at..).unwrap_or_default();
-        let there = other.steps.get(from..).unwrap_or_default();
-        let both = here.iter().zip(there).take_while(same).count();
-        // A greeting that two people use is no copy; a reply that comes with it is.
-        if here.iter().take(both).any(|step| step.reply) { both } else { 0 }
-    }
-}
-
-/// Messages that are those of a trail seen before: so many from `at` on, there from `from` on.
-#[derive(Debug, Clone, Copy)]
-struct Stretch {
-    at: usize,
-    trail: usize,
-    from: usize,
-    length: usize,
-}
-
-impl Step {
-    fn of(message: &Message, tokens: u64) -> Self {
-        let mut hasher = FxHasher::default();
-        message.role.hash(&mut hasher);
-        let mut calls = 0;
-        for part in &message.parts {
-            match part {
-                Part::Text(text) => text.text.hash(&mut hasher),
-                Part::Thinking(text) => text.hash(&mut hasher),
-                Part::Call(call) => {
-                    calls += 1;
-                    (&call.name, &call.arguments).hash(&mut hasher);
-                }
-                Part::Result(result) => result.text.hash(&mut hasher),
-                Part::Image { bytes } => bytes.hash(&mut hasher),
-                Part::Opaque { kind, bytes } => (kind, bytes).hash(&mut hasher),
-            }
-        }
-        Self {
-            said: hasher.finish(),
-            time: message.time,
-            calls,
-            tokens: u32::try_from(tokens).unwrap_or(u32::MAX),
-            output: u32::try_from(message.usage.as_ref().map_or(0, |usage| usage.output)).unwrap_or(u32::MAX),
-            reply: message.role == Role::Assistant,
-        }
-    }
-}
-
-/// Marks what sessions only repeat of sessions before them: of the one that they say they continue, or of any whose messages were
-/// written at the same times.
-fn mark_copied(files: &mut [FileReport], trails: Vec<Vec<Trail>>) {
-    let mut seen = Seen::default();
-    // A fork may lie in front of what it continues.
-    let mut reports: Vec<(&mut SessionReport, Trail)> =
-        files.iter_mut().flat_map(|file| &mut file.sessions).zip(trails.into_iter().flatten()).collect();
-    reports.sort_by_key(|(report, _)| report.continues.is_some());
-    for (report, trail) in reports {
-        let parent = report.continues.as_ref().and_then(|id| seen.by_id.get(id).copied());
-        for stretch in seen.stretches(&trail, parent) {
-            let repeated = || trail.steps.iter().skip(stretch.at).take(stretch.length);
-            report.copied.messages += stretch.length as u64;
-            report.copied.tool_calls += repeated().map(|step| u64::from(step.calls)).sum::<u64>();
-            report.copied.compactions += seen.compactions(&trail, stretch);
-            report.copied_tokens += repeated().map(|step| u64::from(step.tokens)).sum::<u64>();
-            report.copied_output += repeated().map(|step| u64::from(step.output)).sum::<u64>();
-        }
-        seen.add(report.id.clone(), trail);
-    }
-}
-
-/// The trails so far.
-#[derive(Debug, Default)]
-struct Seen {
-    trails: Vec<Trail>,
-    by_id: FxHashMap<String, usize>,
-    /// Trail and position of the first message that says this at this time.
-    by_step: FxHashMap<(u64, i64), (u32, u32)>,
-}
-
-impl Seen {
-    /// A parent that is named may have written its messages at other times, and a fork something of its own in front of them.
-    const OWN: usize = 4;
-
-    /// What the trail repeats, in order.
-    fn stretches(&self, trail: &Trail, parent: Option<usize>) -> Vec<Stretch> {
-        let mut found = Vec::new();
-        let told = parent.and_then(|parent| Some((parent, self.trails.get(parent)?)));
-        let first = told.and_then(|(at_trail, parent)| {
-            let starts = trail.steps.iter().enumerate().take(Self::OWN);
-            let stretches = starts.filter_map(|(at, step)| {
-                let from = parent.steps.iter().position(|other| other.said == step.said)?;
-                let length = trail.shared(at, parent, from, false);
-                Some(Stretch { at, trail: at_trail, from, length })
-            });
-            stretches.filter(|stretch| stretch.length > 0).max_by_key(|stretch| stretch.length)
-        });
-        let mut at = first.map_or(0, |first| first.at + first.length);
-        found.extend(first);
-        while let Some(step) = trail.steps.get(at) {
-            let place = step.time.and_then(|time| self.by_step.get(&(step.said, time)));
-            let stretch = place.and_then(|&(seen, from)| {
-                let (seen, from) = (seen as usize, from as usize);
-                let length = trail.shared(at, self.trails.get(seen)?, from, true);
-                (length > 0).then_some(Stretch { at, trail: seen, from, length })
-            });
-            at += stretch.map_or(1, |stretch| stretch.length);
-            found.extend(stretch);
-        }
-        found
-    }
-
-    /// Compactions of the stretch that happened at the same message of the other trail.
-    fn compactions(&self, trail: &Trail, stretch: Stretch) -> u64 {
-        let Some(other) = self.trails.get(stretch.trail) else { return 0 };
-        let within = stretch.at + 1..=stretch.at + stretch.length;
-        let same = |before: &&usize| {
-            within.contains(before) && other.compactions.contains(&(**before - stretch.at + stretch.from))
-        };
-        trail.compactions.iter().filter(same).count() as u64
-    }
-
-    fn add(&mut self, id: String, trail: Trail) {
-        let number = self.trails.len();
-        self.by_id.entry(id).or_insert(number);
-        if let Ok(number) = u32::try_from(number) {
-            for (at, step) in (0u32..).zip(&trail.steps) {
-                if let Some(time) = step.time {
-                    self.by_step.entry((step.said, time)).or_insert((number, at));
-                }
-            }
-        }
-        self.trails.push(trail);
-    }
 }

@@ -18,8 +18,12 @@ const LARGE: u64 = 64 << 20;
 /// Bytes of an archive are so many bytes of log, at a guess.
 const PACKED: u64 = 8;
 
-/// Bytes of text in sessions that are collected before they are worked on together.
+/// Bytes of sessions that are collected before they are worked on together.
 const TOGETHER: usize = 8 << 20;
+
+/// Bytes that a session and a message come to beside their texts, with what is found in them.
+const SESSION: usize = 1 << 10;
+const MESSAGE: usize = 1 << 8;
 
 /// A log that was read; its sessions went elsewhere.
 pub(super) struct LogRead {
@@ -65,7 +69,7 @@ pub(super) fn read_log(source: &Source, work: &mut dyn FnMut(&[Transcript])) -> 
     let mut waiting: Vec<Transcript> = Vec::new();
     let mut weight = 0;
     let mut each = |session: Transcript| {
-        weight += session.weight();
+        weight += session.weight() + SESSION + MESSAGE * session.messages.len();
         waiting.push(session);
         if weight > TOGETHER {
             work(&waiting);

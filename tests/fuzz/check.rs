@@ -221,7 +221,7 @@ fn shaped(session: &Transcript, out: &mut Vec<String>) {
         }
         before = at;
         if recorded.kept.iter().any(|kept| kept.get() >= at)
-            || !recorded.kept.is_sorted_by(|one, other| one < other)
+            || !recorded.kept.iter().is_sorted_by(|one, other| one < other)
         {
             out.push("a compaction kept what comes after it, or twice".to_owned());
         }

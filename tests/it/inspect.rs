@@ -69,7 +69,8 @@ fn remarks_end_in_three_where_they_are_not_wanted() {
     check(CLEAN, 0, 0);
     check(&format!("{CLEAN}{{\"odd\":1}}\n"), 0, 3);
     check(&format!("{CLEAN}broken\n"), 0, 3);
-    check("{\"odd\":1}\n", 3, 3);
+    check("{\"odd\":1}\n", 2, 2);
+    check("", 2, 2);
 }
 
 #[test]

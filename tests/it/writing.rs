@@ -241,7 +241,7 @@ fn a_log_gone_on_with_holds_no_result_without_its_call_under_any_policy() {
                 let read = ingest(&std::fs::read(sandbox.path("out").join(file)).expect("a file"), file);
                 let session = &read.sessions[0];
                 let newest = session.recorded.last().expect("a compaction");
-                let kept = |at: MessageIdx| newest.kept.contains(&at);
+                let kept = |at: MessageIdx| newest.kept.contains(at);
                 let mut links =
                     session.links.iter().filter(|link| link.result.is_some_and(|it| kept(it.message)));
                 assert!(links.all(|link| kept(link.call.message)), "{at}");

@@ -60,7 +60,7 @@ fn full() -> Transcript {
     (result.exit_code, result.images, result.outcome) = (Some(-1), 2, Outcome::Unknown);
     session.recorded = vec![
         Recorded {
-            kept: vec![MessageIdx(1), MessageIdx(2)],
+            kept: (1..3).into(),
             clipped: vec![(MessageIdx(0), "Be".to_owned())],
             line: 4,
             summary: Some(String::new()),

@@ -6,6 +6,7 @@
 use std::ops::Range;
 
 use crate::ingest::value::Value;
+use arcstr::ArcStr;
 use rustc_hash::FxHashMap;
 
 use super::Place;
@@ -69,17 +70,18 @@ impl Preserved {
     /// `known` every record of the file. The error names what is not there.
     pub(super) fn range(
         &self,
-        places: &FxHashMap<String, usize>,
-        known: &FxHashMap<String, Place>,
+        places: &FxHashMap<ArcStr, usize>,
+        known: &FxHashMap<ArcStr, Place>,
         end: usize,
     ) -> Result<Range<usize>, String> {
-        let placed = || self.ids.iter().filter_map(|id| places.get(id).copied()).filter(|place| *place < end);
+        let placed =
+            || self.ids.iter().filter_map(|id| places.get(id.as_str()).copied()).filter(|place| *place < end);
         let (Some(first), Some(last)) = (placed().min(), placed().max()) else {
             // Whether another session of the file has it is no matter here, nor known where sessions are read one by one.
             let named = self.ids.first().map(String::as_str).unwrap_or_default();
             return Err(format!("kept record {named:?} is no message in front of the compaction"));
         };
-        if let Some(unknown) = self.ids.iter().find(|id| !known.contains_key(*id)) {
+        if let Some(unknown) = self.ids.iter().find(|id| !known.contains_key(id.as_str())) {
             return Err(format!("kept record {unknown:?} is not in the file"));
         }
         Ok(first..if self.ends { last + 1 } else { end })

@@ -191,7 +191,7 @@ fn the_path_crosses_compactions() {
         assert_eq!(session.recorded.len(), 1);
         assert_eq!((recorded.before, recorded.line), (MessageIdx(2), 3));
         assert_eq!(recorded.summary.as_deref(), Some("what happened"));
-        assert_eq!((recorded.tokens_before, recorded.kept.as_slice()), (Some(900), &[][..]));
+        assert_eq!((recorded.tokens_before, recorded.kept.len()), (Some(900), 0));
         assert_eq!(read.raw.compactions, 2);
     }
 }

@@ -23,7 +23,12 @@ use crate::ingest::sink::Sink;
 
 /// Where a record belongs in its conversation: its position in the file (several may stand on one line), and of those that were
 /// written out of order the depth.
-type Place = (usize, usize);
+type Place = (u32, u32);
+
+/// A log has fewer records than that.
+fn short(index: usize) -> u32 {
+    u32::try_from(index).unwrap_or(u32::MAX)
+}
 
 /// Splits the records of the main conversations into active paths, none of them empty.
 pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> {
@@ -51,7 +56,7 @@ pub(super) fn conversations(nodes: Vec<Node>, out: &mut Sink) -> Vec<Vec<Node>> 
         let mut place = 0;
         for (depth, index) in path.into_iter().enumerate() {
             place = place.max(index);
-            keys[index] = Some((place, depth));
+            keys[index] = Some((short(place), short(depth)));
             on_path.admit(&nodes[index], root);
         }
     }
@@ -203,19 +208,24 @@ fn admit_siblings<'a>(
         };
         if belongs {
             on_path.admit(node, root);
-            keys[index] = Some((index, 0));
+            keys[index] = Some((short(index), 0));
         }
     }
 }
 
 /// The admitted records of each tree, ordered.
 fn split(nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<Node>> {
+    let mut counts: FxHashMap<usize, usize> = FxHashMap::default();
+    for (root, _) in roots.iter().zip(keys).filter(|(_, key)| key.is_some()) {
+        *counts.entry(*root).or_default() += 1;
+    }
     let mut places: FxHashMap<usize, usize> = FxHashMap::default();
     let mut paths: Vec<Vec<(Place, Node)>> = Vec::new();
     for (index, node) in nodes.into_iter().enumerate() {
         let Some(key) = keys[index].filter(|_| node.is_content()) else { continue };
         let place = *places.entry(roots[index]).or_insert_with(|| {
-            paths.push(Vec::new());
+            // They are large: while a list of them grows it is there twice.
+            paths.push(Vec::with_capacity(counts.get(&roots[index]).copied().unwrap_or_default()));
             paths.len() - 1
         });
         paths[place].push((key, node));
@@ -244,15 +254,15 @@ pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec
             (None, Some(place)) => place,
             (agent, _) => {
                 let name = agent.unwrap_or_else(|| {
-                    if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.clone() }
+                    if node.uuid.is_empty() { format!("line-{}", node.line) } else { node.uuid.to_string() }
                 });
-                *places.entry((node.session.clone(), name.clone())).or_insert_with(|| {
+                *places.entry((node.session.to_string(), name.clone())).or_insert_with(|| {
                     groups.push((name, Vec::new()));
                     groups.len() - 1
                 })
             }
         };
-        agent_of.insert(node.uuid.clone(), place);
+        agent_of.insert(node.uuid.to_string(), place);
         groups[place].1.push(node);
     }
     groups

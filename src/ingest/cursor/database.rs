@@ -106,7 +106,7 @@ fn compaction(draft: &mut Draft, about: &Value, places: &FxHashMap<String, usize
     let mut recorded = build::compaction(draft, Some(summary.to_owned()), line);
     recorded.before = MessageIdx::new(before);
     let first = place("clientShouldStartSendingFromInclusiveBubbleId").or(covered);
-    recorded.kept = (first.unwrap_or(before)..before).map(MessageIdx::new).collect();
+    recorded.kept = (first.unwrap_or(before)..before).into();
     if first.is_none() {
         out.kept_unknown(&mut recorded, "the bubbles that it names are not in the conversation");
     }

@@ -234,7 +234,7 @@ impl Reader {
                 let end = self.draft.messages.len();
                 let first = self.places.get(&tail).copied();
                 lost = first.is_none();
-                recorded.kept = (first.unwrap_or(end)..end).map(MessageIdx::new).collect();
+                recorded.kept = (first.unwrap_or(end)..end).into();
             }
         }
         if lost {

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::transcript::{Message, MessageIdx, Part};
+use crate::transcript::{Message, MessageIdx, MessageSet, Part};
 
 /// Messages of the conversation by what they say; each is hashed once, however many compactions there are.
 #[derive(Debug, Default)]
@@ -16,7 +16,7 @@ pub(super) struct Known {
 
 impl Known {
     /// The messages that are retained, ascending, and how many of them the conversation does not hold.
-    pub(super) fn find(&mut self, messages: &[Message], retained: &[Message]) -> (Vec<MessageIdx>, usize) {
+    pub(super) fn find(&mut self, messages: &[Message], retained: &[Message]) -> (MessageSet, usize) {
         for (at, message) in messages.iter().enumerate().skip(self.seen) {
             self.by_key.entry(key(message)).or_default().push(at);
         }
@@ -32,9 +32,8 @@ impl Known {
                 end = *at;
             }
         }
-        found.reverse();
         let unknown = retained.len() - found.len();
-        (found, unknown)
+        (found.into_iter().rev().collect(), unknown)
     }
 }
 

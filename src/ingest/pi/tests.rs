@@ -1,7 +1,8 @@
 use super::super::ingest;
 use super::super::sketch::{check, check_odd_values, codes, read_one};
 use crate::diagnostic::Severity;
-use crate::transcript::{Outcome, Usage};
+use crate::ingest::value::json;
+use crate::transcript::{MessageIdx, Outcome, Usage};
 
 const HEADER: &str = r#"{"type":"session","version":3,"id":"p-1","timestamp":"t","cwd":"/w"}"#;
 
@@ -112,7 +113,7 @@ fn compactions_are_crossed_and_set_aside() {
         .recorded
         .iter()
         .map(|recorded| {
-            let kept = recorded.kept.first().map(|at| at.get());
+            let kept = recorded.kept.first().map(MessageIdx::get);
             (recorded.before.get(), kept, recorded.line, recorded.summary.as_deref(), recorded.tokens_before)
         })
         .collect();
@@ -325,4 +326,24 @@ fn any_field_may_be_anything() {
         r#"{"role":"user","content":"a"}"#,
         r#"{"type":"compaction","summary":"two","retainedTail":[{"role":"user","content":"a"},{"role":"toolResult","toolCallId":"a","content":[]}],"tokensBefore":5}"#,
     ]));
+}
+
+/// What stays is told by where it begins: it takes no memory for each message.
+#[test]
+fn what_compactions_keep_is_a_stretch() {
+    let mut log = r#"{"type":"session","version":1,"id":"s","cwd":"/w"}"#.to_owned() + "\n";
+    for at in 0..200 {
+        log +=
+            &json!({"type": "message", "message": {"role": "user", "content": format!("m{at}")}}).to_string();
+        log.push('\n');
+        if at % 4 == 3 {
+            log += &json!({"type": "compaction", "summary": "so far", "firstKeptEntryIndex": 2}).to_string();
+            log.push('\n');
+        }
+    }
+    let read = ingest(log.as_bytes(), "s.jsonl");
+    let recorded = &read.sessions[0].recorded;
+    assert_eq!(recorded.len(), 50);
+    assert!(recorded.iter().all(|one| one.kept.stretches().count() <= 1));
+    assert!(recorded.iter().map(|one| one.kept.len()).sum::<usize>() > 4_000);
 }

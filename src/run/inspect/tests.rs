@@ -1,24 +1,32 @@
 use super::*;
 use crate::ingest::ingest;
 
-/// Looks into logs given as name and text, in this order.
-fn look(logs: &[(&str, String)]) -> Vec<FileReport> {
-    let mut files = Vec::new();
-    let mut trails = Vec::new();
-    for (name, text) in logs {
-        let read = ingest(text.as_bytes(), name);
-        let looked = read.sessions.iter().map(|it| session(it, Tokenizer::Heuristic));
-        let (sessions, of_file): (Vec<_>, Vec<_>) = looked.unzip();
-        files.push(FileReport { file: (*name).to_owned(), sessions, ..FileReport::default() });
-        trails.push(of_file);
-    }
-    mark_copied(&mut files, trails);
-    files
+/// Looks into logs given as name and text, in this order: the sessions of each.
+fn look(logs: &[(&str, String)]) -> Vec<Vec<SessionReport>> {
+    // In memory, and all of it in files.
+    let looked = [16 << 20, 0].map(|most| {
+        let kept = Kept { sessions: Arc::new(Spool::new(most)), trails: Spool::new(most) };
+        let (mut lists, mut trails) = (Vec::new(), Vec::new());
+        for (name, text) in logs {
+            let mut list = SessionList::new(kept.sessions.clone());
+            let mut of_file = TrailList::default();
+            let read = ingest(text.as_bytes(), name);
+            add(&read.sessions, Tokenizer::Heuristic, &kept, &mut list, &mut of_file).expect("room");
+            lists.push(list);
+            trails.push(of_file);
+        }
+        mark(&trails, &kept.trails, &kept.sessions).expect("what was kept");
+        let read = |list: &SessionList| list.iter().map(|session| session.expect("a session")).collect();
+        lists.iter().map(read).collect::<Vec<Vec<SessionReport>>>()
+    });
+    assert_eq!(looked[0], looked[1]);
+    let [looked, _] = looked;
+    looked
 }
 
 /// Copied messages of the first session of each log.
 fn check(logs: &[(&str, String)], expected: &[u64]) {
-    let found: Vec<u64> = look(logs).iter().map(|file| file.sessions[0].copied.messages).collect();
+    let found: Vec<u64> = look(logs).iter().map(|file| file[0].copied.messages).collect();
     assert_eq!(found, expected);
 }
 
@@ -113,7 +121,7 @@ fn compactions_are_copied_with_the_messages_around_them() {
         format!("{}\n{}\n{boundary}{next}\n{}\n", lines[0], lines[1], lines[3])
     };
     let copied = |logs: &[(&str, String)]| -> Vec<(u64, u64)> {
-        let sessions = look(logs).into_iter().map(|file| file.sessions[0].clone());
+        let sessions = look(logs).into_iter().map(|file| file[0].clone());
         sessions.map(|it| (it.compactions, it.copied.compactions)).collect()
     };
     assert_eq!(copied(&[("a", compacted("a")), ("b", compacted("b"))]), [(1, 0), (1, 1)]);
@@ -132,7 +140,7 @@ fn sessions_are_counted_by_role_tool_and_outcome() {
         call("4", "Bash", serde_json::json!({"command": "rm /w/d"})),
     ]});
     let looked = look(&[("a.json", log.to_string())]);
-    let session = &looked[0].sessions[0];
+    let session = &looked[0][0];
     assert_eq!((session.messages.system, session.messages.user), (1, 1));
     assert_eq!((session.messages.assistant, session.messages.tool), (4, 3));
     assert_eq!((session.tool_calls, session.unanswered, session.failed), (4, 1, 1));

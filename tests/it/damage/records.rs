@@ -311,11 +311,11 @@ fn a_file_of_nothing_known_fails() {
     sandbox.file("odd.jsonl", &odd);
     sandbox.file("good.jsonl", &work()[0].1);
     for file in ["nothing.jsonl", "odd.jsonl"] {
-        for verb in ["replay", "convert", "audit"] {
+        for verb in ["inspect", "replay", "convert", "audit"] {
             let ran = sandbox.run(&[verb, file]);
             assert_eq!(ran.code, 2, "{verb} {file}: {ran:?}");
         }
-        let ran = sandbox.run(&["inspect", file]);
+        let ran = sandbox.run(&["inspect", file, "good.jsonl"]);
         assert_eq!(ran.code, 3, "{file}: {ran:?}");
         let ran = sandbox.run(&["convert", file, "good.jsonl", "--out", &format!("out-{file}")]);
         assert_eq!(ran.code, 3, "{file}: {ran:?}");
