@@ -53,7 +53,7 @@ fn main() {
             ..ModelRules::UNSAID
         };
         let settings = ModelSettings { rules, concurrency: AT_ONCE, ..ModelSettings::default() };
-        let ways = Ways { timeout: Duration::from_secs(60), ..Ways::default() };
+        let ways = Ways { timeout: Duration::from_mins(1), ..Ways::default() };
         let writer = Model::new(settings, ways).expect("a model");
         let plan =
             RunSettings { jobs: AT_ONCE, ..RunSettings::replay(&[Strategy::Structured], Windows::Cycles(3)) };

@@ -251,10 +251,7 @@ fn a_dry_run_sends_nothing_and_tells_what_would_be_sent() {
     assert_eq!((done.ran.code, server.connections()), (0, 0), "{}", done.all());
     let told = |name: &str| {
         let line = done.ran.stdout.lines().find(|line| line.starts_with(name)).expect("a line");
-        line.split_whitespace()
-            .filter_map(|word| word.replace(',', "").parse::<f64>().ok())
-            .next()
-            .expect("a number")
+        line.split_whitespace().find_map(|word| word.replace(',', "").parse::<f64>().ok()).expect("a number")
     };
     assert!(done.ran.stdout.contains("host          127.0.0.1"), "{}", done.ran.stdout);
     let (requests, input, output) = (told("requests"), told("tokens in"), told("tokens out"));
@@ -263,7 +260,7 @@ fn a_dry_run_sends_nothing_and_tells_what_would_be_sent() {
     // The real run asks as often; its input differs by what the summaries before it came to.
     let run = replay(&server, &["-w", "900"]);
     assert_eq!(run.ran.code, 0, "{}", run.all());
-    assert_eq!(server.seen().len() as f64, requests);
+    assert_eq!(server.seen().len() as u64, requests as u64);
 }
 
 /// The emulated model, for 5,020 tokens a reply.

@@ -135,8 +135,8 @@ fn no_answer_is_a_failure_of_the_summary_and_none_of_the_run() {
 fn a_reply_in_pieces_that_split_a_character_is_read() {
     let server = Server::start(|seen, _| {
         let body = reply(seen, "## Goal\n定时任务 läuft: 早上三点", "stop").to_string().into_bytes();
-        let head = format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n");
-        let mut pieces = vec![head.into_bytes()];
+        let head = b"HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\nconnection: close\r\n\r\n";
+        let mut pieces = vec![head.to_vec()];
         for part in body.chunks(7) {
             pieces.push([format!("{:x}\r\n", part.len()).as_bytes(), part, b"\r\n"].concat());
         }

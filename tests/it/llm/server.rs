@@ -132,7 +132,8 @@ fn serve(
         all.len() - 1
     };
     let page = |status: u16, headers: &[(&str, String)], body: &str| {
-        let more: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let more: Vec<String> = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+        let more = more.concat();
         format!(
             "HTTP/1.1 {status} Status\r\n{more}content-length: {}\r\nconnection: close\r\n\r\n{body}",
             body.len()
