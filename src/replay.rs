@@ -741,7 +741,7 @@ impl<'a> Runner<'a> {
             Flaw::CutShort => writing.cut_short,
             Flaw::Call => writing.tool_call,
             Flaw::Hollow => Taken::Accepted,
-            Flaw::StandIn => return true,
+            Flaw::StandIn | Flaw::Shortened => return true,
         };
         rule == Taken::Accepted
             && !writing.refuses(text)

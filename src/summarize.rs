@@ -215,6 +215,9 @@ pub enum Flaw {
     /// Nothing but reasoning, or markup of calls.
     #[error("the reply holds nothing but reasoning")]
     Hollow,
+    /// It is a summary of less than it was asked for.
+    #[error("the conversation was more than the model takes: its middle was left out")]
+    Shortened,
     /// It is none of the model's: no reply was there, and who asked for this run said who writes then.
     #[error("no cassette: the embedded summarizer wrote in place of the model")]
     StandIn,
@@ -234,10 +237,29 @@ pub trait Summarizer: Sync {
         false
     }
 
+    /// How far it came: what was answered, and what did not come for reasons that are none of the policy's.
+    fn account(&self) -> Account {
+        Account::default()
+    }
+
+    /// Names of the replies from the `from`-th on, where replies have names.
+    fn answered(&self, _from: usize) -> Vec<String> {
+        Vec::new()
+    }
+
     /// Programs of the user that stand for strategies of their own.
     fn programs(&self) -> Option<&Programs> {
         None
     }
+}
+
+/// How far a summarizer came.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Account {
+    /// Replies that have names.
+    pub answered: usize,
+    /// Texts that did not come, or by somebody else, for reasons that may be gone the next time.
+    pub troubled: usize,
 }
 
 /// A summarizer, and programs beside it.
@@ -266,6 +288,14 @@ impl Summarizer for Beside<'_> {
 
     fn waits(&self) -> bool {
         self.writer.waits()
+    }
+
+    fn account(&self) -> Account {
+        self.writer.account()
+    }
+
+    fn answered(&self, from: usize) -> Vec<String> {
+        self.writer.answered(from)
     }
 
     fn programs(&self) -> Option<&Programs> {

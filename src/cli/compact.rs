@@ -106,7 +106,8 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
         let look = Look { width: ui.width(), color: ui.color(), saved: Some(&saved) };
         ui.product(&table(&reports, look))?;
     }
-    ledger.end("nothing was compacted", ui)
+    let exit = ledger.end("nothing was compacted", ui)?;
+    Ok(if scribe.is_troubled() { Exit::Partial } else { exit })
 }
 
 fn settings(args: &CompactArgs) -> Result<CompactSettings, Failure> {

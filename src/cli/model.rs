@@ -5,7 +5,7 @@ use super::exit::Failure;
 use super::show::template;
 use super::ui::Ui;
 use crate::profile::Profile;
-use crate::report::text::thousands;
+use crate::report::text::{count, thousands};
 use crate::results::WriterSettings;
 use crate::summarize::Summarizer;
 use crate::summarize::cassette::Cassettes;
@@ -14,6 +14,7 @@ use crate::summarize::llm::{
     Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes, Temperature,
     Ways, variable,
 };
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 /// The summarizer of a run.
@@ -94,12 +95,16 @@ impl Scribe {
                 ui.say(&format!("summaries are asked of {host}"));
             }
         }
+        let mut own_keys = Vec::new();
+        for provider in [Provider::OpenAi, Provider::Anthropic] {
+            own_keys.extend(key(variable(provider))?.map(|key| (provider, key)));
+        }
+        if let Some(tapes) = settings.tapes.as_ref().filter(|_| mode != Cassette::Replay) {
+            tapes.cassettes.prepare().map_err(|error| Failure::new(error.to_string(), ""))?;
+        }
         let ways = Ways {
-            key: key(ANY_KEY),
-            own_keys: [Provider::OpenAi, Provider::Anthropic]
-                .into_iter()
-                .filter_map(|provider| Some((provider, key(variable(provider))?)))
-                .collect(),
+            key: key(ANY_KEY)?,
+            own_keys,
             timeout: Duration::from_secs(args.timeout),
             allow_http: args.allow_http,
         };
@@ -160,12 +165,13 @@ impl Scribe {
         })
     }
 
-    /// Names of the cassettes that hold its replies.
-    pub fn cassettes(&self, args: &ModelArgs) -> Vec<String> {
-        match self {
-            Self::Model(model) if args.cassettes.is_some() => model.answered(),
-            _ => Vec::new(),
+    /// Names of the cassettes that hold its replies, in order; `earlier`: those of sessions that an earlier run finished.
+    pub fn cassettes(&self, args: &ModelArgs, earlier: Vec<String>) -> Vec<String> {
+        if args.cassettes.is_none() {
+            return Vec::new();
         }
+        let names: BTreeSet<String> = self.summarizer().answered(0).into_iter().chain(earlier).collect();
+        names.into_iter().collect()
     }
 
     /// Says what was asked and what it came to, and why nobody was asked any more.
@@ -175,9 +181,20 @@ impl Scribe {
         if spent.requests + spent.replayed > 0 {
             ui.say(&sum(&spent, model.limits().price.is_some()));
         }
+        for (why, times) in model.troubles() {
+            ui.complain(&format!(
+                "{} did not come from the model: {why}",
+                count(times as u64, "summary text")
+            ));
+        }
         if let Some(why) = model.ended() {
             ui.complain(&format!("no more summaries were asked for: {why}"));
         }
+    }
+
+    /// Some texts did not come for reasons that are none of the policy's: figures are then those of something else, too.
+    pub fn is_troubled(&self) -> bool {
+        matches!(self, Self::Model(model) if model.account().troubled > 0)
     }
 }
 
@@ -219,9 +236,12 @@ pub fn plan(model: &Model, all: &[ModelRules]) -> String {
         "tokens in     {} (counted here; providers count otherwise)\n",
         thousands(spent.input)
     ));
-    out.push_str(&format!("tokens out    at most {}\n", thousands(spent.output)));
+    out.push_str(&format!(
+        "tokens out    at most {}, where no request is repeated or shortened\n",
+        thousands(spent.output)
+    ));
     match limits.price {
-        Some(_) => out.push_str(&format!("price         at most {:.4} US dollars\n", spent.cost)),
+        Some(_) => out.push_str(&format!("price         about {:.4} US dollars\n", spent.cost)),
         None => out.push_str("price         not known: give --price IN,OUT\n"),
     }
     if let Some(why) = model.ended() {
@@ -272,7 +292,7 @@ fn reachable(rules: &ModelRules, args: &ModelArgs) -> Result<(), Failure> {
         return Err(Failure::new(cause, "give an https address, or --allow-http"));
     }
     let provider = rules.provider.unwrap_or(Provider::OpenAi);
-    if base == provider.home() && key(ANY_KEY).or_else(|| key(variable(provider))).is_none() {
+    if base == provider.home() && key(ANY_KEY)?.is_none() && key(variable(provider))?.is_none() {
         let cause = format!("no key for {}", endpoint.host);
         let hint = format!("set {} or {ANY_KEY} in the environment, or give --base-url", variable(provider));
         return Err(Failure::new(cause, hint));
@@ -281,6 +301,10 @@ fn reachable(rules: &ModelRules, args: &ModelArgs) -> Result<(), Failure> {
 }
 
 #[expect(clippy::disallowed_methods, reason = "keys come from the environment alone")]
-fn key(variable: &str) -> Option<Key> {
-    std::env::var(variable).ok().and_then(|text| Key::new(&text))
+fn key(variable: &str) -> Result<Option<Key>, Failure> {
+    let Some(text) = std::env::var_os(variable) else { return Ok(None) };
+    // What is no text is no ASCII either.
+    Key::new(&text.to_string_lossy()).map_err(|cause| {
+        Failure::new(format!("{variable} {cause}"), "set it again without line ends and spaces")
+    })
 }

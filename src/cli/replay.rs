@@ -43,16 +43,20 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
         resume: args.resume,
     };
     let done = perform(&args.paths, &args.list, &settings, way, ui)?;
+    let exit = |output: &RunOutput| {
+        let exit = exit(output, ui)?;
+        Ok(if scribe.is_troubled() { Exit::Partial } else { exit })
+    };
     if args.events {
         ui.product(&events::render(&done.output.events))?;
-        return exit(&done.output, ui);
+        return exit(&done.output);
     }
     let text = render(args.format.into(), &done.output, &done.aggregate, done.look(ui))
         .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
     if done.output.manifest.sessions_exercised > 0 || args.format != super::args::Output::Table {
         ui.product(&text)?;
     }
-    exit(&done.output, ui)
+    exit(&done.output)
 }
 
 fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
@@ -202,8 +206,12 @@ fn unknown_windows(output: &RunOutput, ui: &Ui) {
 /// What to do when nothing was measured.
 fn unmeasured_hint(output: &RunOutput) -> &'static str {
     let settings = &output.manifest.settings;
+    let failed = output.sessions.iter().any(|row| !row.error.is_empty());
     if output.manifest.sessions == 0 {
         READS
+    } else if failed || output.cycles.iter().any(|row| row.summary_degraded) {
+        // What failed is said with its cause.
+        ""
     } else if settings.strategies.iter().all(|name| name == Strategy::None.name()) {
         "the strategy none never compacts: name another one with --strategy"
     } else if settings.windows.is_empty() {

@@ -64,7 +64,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         ui.product(&plan(model, rules))?;
         return Ok(Exit::Done);
     }
-    tuning.manifest.cassettes = scribe.cassettes(&args.model);
+    tuning.manifest.cassettes = scribe.cassettes(&args.model, Vec::new());
     scribe.report(ui);
     measured(&tuning, &settings)?;
     let found = Found { space: &space, settings: &settings, tuning: &tuning };
@@ -82,7 +82,8 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         Format::Json => report::json(found).map_err(written)?,
     };
     ui.product(&text)?;
-    Ok(ended(&RunOutput { manifest: tuning.manifest, ..RunOutput::default() }, ui))
+    let ended = ended(&RunOutput { manifest: tuning.manifest, ..RunOutput::default() }, ui);
+    Ok(if scribe.is_troubled() { Exit::Partial } else { ended })
 }
 
 /// The grid of the file and of the command line, on the profiles that it names.

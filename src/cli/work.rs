@@ -63,6 +63,13 @@ pub fn perform(
 ) -> Result<Done, Failure> {
     let Way { scribe, programs, model, out, resume } = way;
     let writer = Beside { writer: scribe.summarizer(), programs };
+    let tapes = model.and_then(|model| model.cassettes.as_deref());
+    if let (Some(dir), Some(tapes)) = (out, tapes)
+        && tapes.starts_with(dir)
+    {
+        let cause = format!("--cassettes {} lies in the directory of the results", tapes.display());
+        return Err(Failure::new(cause, "give one beside it: results are replaced, cassettes stay"));
+    }
     let journal = match out {
         Some(dir) => {
             prepare(dir)?;
@@ -78,7 +85,8 @@ pub fn perform(
     let mut output =
         with_progress(&found, ui, |progress| run_kept(&found, settings, &writer, progress, kept.as_ref()))?;
     problems(&output.manifest, MANIFEST, ui);
-    output.manifest.cassettes = model.map(|args| scribe.cassettes(args)).unwrap_or_default();
+    let earlier = kept.as_ref().map(Kept::replies).unwrap_or_default();
+    output.manifest.cassettes = model.map(|args| scribe.cassettes(args, earlier)).unwrap_or_default();
     scribe.report(ui);
     let aggregate = aggregate(&output);
     if let Some(dir) = out {
@@ -87,7 +95,7 @@ pub fn perform(
     if let Some(failure) = kept.as_ref().and_then(Kept::failure) {
         ui.complain(&format!("finished sessions could not be kept for --resume: {failure}"));
     }
-    let whole = output.sessions.iter().all(|row| row.error.is_empty());
+    let whole = !scribe.is_troubled() && output.sessions.iter().all(|row| row.error.is_empty());
     if let Some(journal) = journal.filter(|_| whole && !resume) {
         journal.remove()?;
     }

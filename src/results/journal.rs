@@ -6,10 +6,10 @@
 
 use super::files::{FilesError, read_bytes};
 use rustc_hash::FxHashMap;
-use std::fs::File;
-use std::io::Write;
+use std::fs::{File, TryLockError};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Mutex;
+use std::sync::{Mutex, PoisonError};
 
 /// Name of the file.
 pub const JOURNAL: &str = "sessions.journal";
@@ -26,8 +26,29 @@ pub type Key = [u8; 32];
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    file: Mutex<File>,
+    written: Mutex<Written>,
     known: FxHashMap<Key, Vec<u8>>,
+}
+
+/// The file, and how much of it is whole.
+#[derive(Debug)]
+struct Written {
+    file: File,
+    sound: u64,
+}
+
+impl Written {
+    /// Adds bytes; where not all of them could be written, none were.
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.sound))?;
+        if let Err(error) = self.file.write_all(bytes) {
+            // What stands behind the whole records is taken off: now, or when it is read.
+            let _ = self.file.set_len(self.sound);
+            return Err(error);
+        }
+        self.sound += bytes.len() as u64;
+        Ok(())
+    }
 }
 
 impl Journal {
@@ -39,23 +60,23 @@ impl Journal {
     pub fn open(dir: &Path, resume: bool) -> Result<Self, FilesError> {
         let path = dir.join(JOURNAL);
         let failed = |error| FilesError::io(&path, "write the file", error);
-        let mut known = FxHashMap::default();
-        let mut sound = 0;
-        if resume && path.exists() {
-            let bytes = read_bytes(&path)?;
-            (known, sound) = records(&bytes);
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let cause = "another run writes to this directory";
+                return Err(FilesError::new(&path, cause, "wait for it, or give another --out"));
+            }
+            // Some file systems know no locks.
+            Err(TryLockError::Error(_)) => {}
         }
-        let file =
-            File::options().create(true).truncate(sound == 0).write(true).open(&path).map_err(failed)?;
+        let (known, sound) = if resume { records(&read_bytes(&path)?) } else { Default::default() };
         file.set_len(sound as u64).map_err(failed)?;
-        let mut journal = Self { path: path.clone(), file: Mutex::new(file), known };
-        let file = journal.file.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut written = Written { file, sound: sound as u64 };
         if sound == 0 {
-            file.write_all(MAGIC).map_err(failed)?;
-        } else {
-            std::io::Seek::seek(file, std::io::SeekFrom::End(0)).map_err(failed)?;
+            written.add(MAGIC).map_err(failed)?;
         }
-        Ok(journal)
+        Ok(Self { path, written: Mutex::new(written), known })
     }
 
     /// Sessions that it held when it was opened.
@@ -84,8 +105,8 @@ impl Journal {
         record.extend_from_slice(key);
         record.extend_from_slice(payload);
         record.extend_from_slice(&check(key, payload));
-        let mut file = self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        file.write_all(&record).map_err(|error| FilesError::io(&self.path, "write the file", error))
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.add(&record).map_err(|error| FilesError::io(&self.path, "write the file", error))
     }
 
     /// The run is whole: what it is made of is not needed any more.

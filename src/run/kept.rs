@@ -9,17 +9,26 @@ use crate::results::{
 use crate::summarize::Summarizer;
 use crate::transcript::Transcript;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::hash::{Hash, Hasher};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock, PoisonError};
 
 /// The journal of a run, with what all its keys have in common.
-#[derive(Debug)]
 pub struct Kept<'j> {
     journal: &'j Journal,
     /// Hash over all that changes the rows of a session, the session itself excepted.
     settings: [u8; 32],
+    /// Names of the replies that the sessions of an earlier run used.
+    earlier: Mutex<BTreeSet<String>>,
+    summarizer: &'j dyn Summarizer,
     /// Why nothing more could be kept.
     failed: OnceLock<String>,
+}
+
+impl std::fmt::Debug for Kept<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Kept").field("journal", &self.journal).finish_non_exhaustive()
+    }
 }
 
 /// What is kept of a session.
@@ -35,6 +44,8 @@ struct Record {
     facts: Vec<FactRow>,
     events: Vec<EventRow>,
     losses: Vec<(u64, u8, u64, LossRow)>,
+    /// Names of the replies that it used.
+    replies: Vec<String>,
 }
 
 /// A hasher of the standard library's kind that forgets nothing.
@@ -52,13 +63,19 @@ impl Hasher for Feed {
 
 impl<'j> Kept<'j> {
     /// The journal for a run with these settings.
-    pub fn new(journal: &'j Journal, settings: &RunSettings, summarizer: &dyn Summarizer) -> Self {
+    pub fn new(journal: &'j Journal, settings: &RunSettings, summarizer: &'j dyn Summarizer) -> Self {
         let mut hasher = blake3::Hasher::new();
         let wire = super::assemble::wire_settings(settings, summarizer);
         let rest =
             (settings.log_facts, settings.events, SCHEMA_VERSION, SCORER_VERSION, env!("CARGO_PKG_VERSION"));
         hasher.update(&serde_json::to_vec(&(wire, rest)).unwrap_or_default());
-        Self { journal, settings: hasher.finalize().into(), failed: OnceLock::new() }
+        let (earlier, failed) = (Mutex::default(), OnceLock::new());
+        Self { journal, settings: hasher.finalize().into(), earlier, summarizer, failed }
+    }
+
+    /// Names of the replies that sessions used which were not worked on again.
+    pub fn replies(&self) -> Vec<String> {
+        self.earlier.lock().unwrap_or_else(PoisonError::into_inner).iter().cloned().collect()
     }
 
     /// Why sessions could not be kept.
@@ -84,13 +101,22 @@ impl<'j> Kept<'j> {
         let key = self.key(transcript, place);
         let known = self.journal.find(&key).and_then(|bytes| rmp_serde::from_slice::<Record>(bytes).ok());
         if let Some(record) = known {
+            self.earlier
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .extend(record.replies.iter().cloned());
             return record.into();
         }
+        let before = self.summarizer.account();
         let outcome = work();
-        if outcome.failed || outcome.sessions.iter().any(|row| !row.error.is_empty()) {
+        // What did not come this time may come the next; others may have had the trouble, which costs them a second try at the most.
+        let troubled = self.summarizer.account().troubled != before.troubled;
+        if troubled || outcome.failed || outcome.sessions.iter().any(|row| !row.error.is_empty()) {
             return outcome;
         }
-        let record = Record::from(outcome);
+        // Those of sessions that were worked on at the same time are among them.
+        let replies = self.summarizer.answered(before.answered);
+        let record = Record { replies, ..Record::from(outcome) };
         let kept = rmp_serde::to_vec_named(&record)
             .map_err(|error| error.to_string())
             .and_then(|bytes| self.journal.keep(&key, &bytes).map_err(|error| error.to_string()));
@@ -115,6 +141,7 @@ impl From<SessionOutcome> for Record {
             facts: outcome.facts,
             events: outcome.events,
             losses: outcome.losses.into_iter().map(loss).collect(),
+            replies: Vec::new(),
         }
     }
 }

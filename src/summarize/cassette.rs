@@ -124,6 +124,23 @@ impl Cassettes {
         written().map_err(|error| CassetteError { path: path.clone(), cause: error.to_string() })
     }
 
+    /// Makes sure that replies can be kept, before one is paid for.
+    ///
+    /// # Errors
+    ///
+    /// They cannot.
+    #[expect(clippy::disallowed_methods, reason = "replies are kept as soon as they come")]
+    pub fn prepare(&self) -> Result<(), CassetteError> {
+        let tried = fs::create_dir_all(&self.dir)
+            .and_then(|()| tempfile::Builder::new().prefix(".cassette-").tempfile_in(&self.dir));
+        tried.map(drop).map_err(|error| CassetteError {
+            path: self.dir.clone(),
+            cause: format!(
+                "no cassettes can be written here: {error}; check that you may write there, and the room"
+            ),
+        })
+    }
+
     /// Looks at every file.
     ///
     /// # Errors
@@ -178,8 +195,14 @@ fn is_name(text: &str) -> bool {
     text.len() == 32 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// A pipe in the place of a cassette would be waited for without end, and none is larger than this, in bytes.
 #[expect(clippy::disallowed_methods, reason = "replies are read where a summary is asked for")]
 fn read(path: &Path) -> io::Result<Vec<u8>> {
+    const LARGEST: u64 = 64 << 20;
+    let found = fs::metadata(path)?;
+    if !found.is_file() || found.len() > LARGEST {
+        return Err(io::Error::other("is no cassette: no regular file of a common size; remove it"));
+    }
     fs::read(path)
 }
 

@@ -11,12 +11,14 @@
 
 use super::cassette::{Cassettes, Tape};
 use super::prompt::{Template, appended, assemble};
-use super::{Flaw, SummarizeError, Summarizer, SummaryRequest};
+use super::{Account, Flaw, SummarizeError, Summarizer, SummaryRequest};
 use crate::prompt::TooLong;
 use crate::tokens::Tokenizer;
 use ask::Line;
+use limits::Purse;
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 mod ask;
 mod call;
@@ -119,9 +121,13 @@ pub struct Model {
     line: Line,
     /// What was asked so far, by the name of the call.
     asked: Mutex<FxHashMap<String, Arc<OnceLock<Result<Reply, Trouble>>>>>,
+    /// Names of the calls that were answered, in the order of their answers.
+    answered: Mutex<Vec<String>>,
+    /// Why texts did not come, or by somebody else, and how often.
+    troubles: Mutex<BTreeMap<String, usize>>,
     /// Why nobody is asked any more.
     ended: OnceLock<String>,
-    spent: Mutex<Spent>,
+    spent: Purse,
 }
 
 impl Model {
@@ -149,14 +155,16 @@ impl Model {
             name,
             line,
             asked: Mutex::default(),
+            answered: Mutex::default(),
+            troubles: Mutex::default(),
             ended: OnceLock::new(),
-            spent: Mutex::default(),
+            spent: Purse::default(),
         }
     }
 
     /// What was asked so far and what it came to.
     pub fn spent(&self) -> Spent {
-        self.spent.lock().map(|spent| spent.clone()).unwrap_or_default()
+        self.spent.so_far()
     }
 
     /// The limits that hold for it.
@@ -174,18 +182,13 @@ impl Model {
         self.ended.get().map(String::as_str)
     }
 
-    /// Names of the calls that were answered, in order.
-    pub fn answered(&self) -> Vec<String> {
-        let asked = self.asked.lock().map(|asked| asked.clone()).unwrap_or_default();
-        let mut names: Vec<String> = asked
-            .into_iter()
-            .filter(|(_, reply)| {
-                matches!(reply.get(), Some(Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. })))
-            })
-            .map(|(name, _)| name)
-            .collect();
-        names.sort_unstable();
-        names
+    /// Why texts did not come, or were written by somebody else, and how often.
+    pub fn troubles(&self) -> Vec<(String, usize)> {
+        held(&self.troubles).iter().map(|(why, times)| (why.clone(), *times)).collect()
+    }
+
+    fn trouble(&self, why: &str) {
+        *held(&self.troubles).entry(why.to_owned()).or_default() += 1;
     }
 
     /// Has a text written, of a conversation as short as it has to be.
@@ -198,7 +201,14 @@ impl Model {
             let prompt = assemble(request, self.settings.template.as_ref(), most);
             let call = Call::new(&rules, output, prompt.clone()).map_err(SummarizeError::Stopped)?;
             match self.reply(&call, request) {
-                Ok(reply) => return judged(reply),
+                Ok(reply) => {
+                    let text = judged(reply)?;
+                    // Whoever reads the figures has to know that it was asked for less.
+                    return match most {
+                        None => Ok(text),
+                        Some(_) => Err(SummarizeError::Flawed(Flaw::Shortened, text)),
+                    };
+                }
                 Err(Trouble::Overflow { .. })
                     if request.handing.rules.ask.too_long == TooLong::Split && request.messages.len() > 1 =>
                 {
@@ -219,8 +229,12 @@ impl Model {
                 Err(Trouble::Output { text, .. } | Trouble::Stopped(text) | Trouble::Ended(text)) => {
                     return Err(SummarizeError::Stopped(text));
                 }
-                Err(Trouble::Failed(text)) => return Err(SummarizeError::Failed(text)),
+                Err(Trouble::Failed(text)) => {
+                    self.trouble(&text);
+                    return Err(SummarizeError::Failed(text));
+                }
                 Err(Trouble::Missing) => {
+                    self.trouble(&Flaw::StandIn.to_string());
                     let text = super::extractive::Extractive.summarize(request)?;
                     return Err(SummarizeError::Flawed(Flaw::StandIn, text));
                 }
@@ -257,11 +271,15 @@ impl Model {
     /// The reply to a call, which is asked for once.
     fn reply(&self, call: &Call, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
         let name = call.name();
-        let place = match self.asked.lock() {
-            Ok(mut asked) => asked.entry(name.clone()).or_default().clone(),
-            Err(_) => Arc::default(),
+        let place = held(&self.asked).entry(name.clone()).or_default().clone();
+        let reply = || {
+            let reply = self.asked_once(call, &name, request);
+            if matches!(reply, Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. })) {
+                held(&self.answered).push(name.clone());
+            }
+            reply
         };
-        place.get_or_init(|| self.asked_once(call, &name, request)).clone()
+        place.get_or_init(reply).clone()
     }
 
     fn asked_once(&self, call: &Call, name: &str, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
@@ -303,7 +321,6 @@ impl Model {
             Err(_) => None,
         };
         if let (Some(tapes), Some(tape)) = (tapes, tape)
-            && !matches!(self.line, Line::Dry)
             && let Err(error) = tapes.cassettes.keep(call, &tape)
         {
             // A reply that cannot be kept was paid for in vain: better now than for all of them.
@@ -316,9 +333,7 @@ impl Model {
 
     /// What a cassette holds.
     fn heard(&self, tape: Tape) -> Result<Reply, Trouble> {
-        if let Ok(mut spent) = self.spent.lock() {
-            spent.replayed += 1;
-        }
+        self.spent.replayed();
         match tape {
             Tape::Reply(reply) => Ok(reply),
             Tape::Overflow { limit, used, text } => Err(Trouble::Overflow { limit, used, text }),
@@ -327,26 +342,53 @@ impl Model {
     }
 }
 
+/// What is behind a lock; it is whole even where somebody failed while holding it.
+fn held<T>(lock: &Mutex<T>) -> MutexGuard<'_, T> {
+    lock.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 /// The summary in a reply, where it is one.
 fn judged(reply: Reply) -> Result<String, SummarizeError> {
     let (text, reasoned) = without_reasoning(&reply.text);
+    let nothing = !text.chars().any(|c| !c.is_whitespace() && !is_invisible(c));
     match reply.end {
-        End::Stop if reasoned && text.is_empty() => Err(SummarizeError::Flawed(Flaw::Hollow, reply.text)),
-        End::Stop if text.is_empty() && reply.reasoning => {
-            Err(SummarizeError::Flawed(Flaw::Hollow, String::new()))
+        End::Stop if nothing && (reasoned || reply.reasoning) => {
+            Err(SummarizeError::Flawed(Flaw::Hollow, reply.text))
         }
+        End::Stop if nothing => Ok(String::new()),
         End::Stop => Ok(text.to_owned()),
         End::Length => Err(SummarizeError::Flawed(Flaw::CutShort, text.to_owned())),
         End::Call => Err(SummarizeError::Flawed(Flaw::Call, text.to_owned())),
         End::Filter => Err(SummarizeError::Failed("the provider refused to write it".to_owned())),
+        End::Broken => Err(SummarizeError::Failed("the server failed while it wrote".to_owned())),
     }
 }
 
-/// A text without the reasoning that servers leave in front of it, and whether there was any. Reasoning that never ends is all
-/// there is.
+/// Marks that take no place: a text of nothing else is none.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' | '\u{ad}')
+}
+
+/// Names of the tags between which models reason.
+const REASONING: [&str; 3] = ["think", "thinking", "reasoning"];
+
+/// A text without the reasoning that servers leave in front of it, and whether there was any. Some leave out the tag that opens it;
+/// reasoning that never ends is all there is.
 fn without_reasoning(text: &str) -> (&str, bool) {
-    let Some(inner) = text.trim_start().strip_prefix("<think>") else { return (text, false) };
-    (inner.split_once("</think>").map_or("", |(_, behind)| behind.trim_start()), true)
+    let mut rest = text;
+    let mut any = false;
+    for name in REASONING {
+        let (open, close) = (format!("<{name}>"), format!("</{name}>"));
+        if let Some((_, behind)) = rest.rsplit_once(&close).filter(|(before, _)| {
+            // A text that only speaks of such tags has them in the middle of it.
+            before.trim_start().starts_with(&open) || !before.contains(&open)
+        }) {
+            (rest, any) = (behind.trim_start(), true);
+        } else if rest.trim_start().starts_with(&open) {
+            (rest, any) = ("", true);
+        }
+    }
+    (rest, any)
 }
 
 impl Summarizer for Model {
@@ -358,22 +400,26 @@ impl Summarizer for Model {
         let text = match self.written(request) {
             Ok(text) => text,
             // Whoever takes it takes it with its lists.
-            Err(SummarizeError::Flawed(flaw @ (Flaw::CutShort | Flaw::Call), text))
+            Err(SummarizeError::Flawed(flaw @ (Flaw::CutShort | Flaw::Call | Flaw::Shortened), text))
                 if !text.trim().is_empty() =>
             {
                 return Err(SummarizeError::Flawed(flaw, Self::with_lists(&text, request)));
             }
             Err(error) => return Err(error),
         };
-        // The embedded summarizer has written its lists already.
-        if matches!(self.line, Line::Dry) {
-            return Ok(fitted(&text, request.budget, request.view.counter.tokenizer()));
-        }
         Ok(Self::with_lists(&text, request))
     }
 
     fn waits(&self) -> bool {
         true
+    }
+
+    fn account(&self) -> Account {
+        Account { answered: held(&self.answered).len(), troubled: held(&self.troubles).values().sum() }
+    }
+
+    fn answered(&self, from: usize) -> Vec<String> {
+        held(&self.answered).get(from..).unwrap_or_default().to_vec()
     }
 }
 

@@ -1,9 +1,11 @@
 //! The way to a model: one request at a time per place, repeated where that may help, within the limits.
 
 use super::call::Call;
-use super::limits::Spent;
+use super::limits::Purse;
 use super::rules::{ModelRules, Provider};
-use super::wire::{End, Reply, Usage};
+use super::wire::Reply;
+#[cfg(feature = "llm")]
+use super::wire::Usage;
 use super::{ModelSettings, Trouble};
 use crate::summarize::SummaryRequest;
 use std::fmt;
@@ -18,15 +20,41 @@ use super::{http::Http, wire};
 pub struct Key(String);
 
 impl Key {
-    /// A key, without the white space that shells and files leave around it.
-    pub fn new(text: &str) -> Option<Self> {
+    /// A key, without the white space that shells and files leave around it; nothing for an empty text.
+    ///
+    /// # Errors
+    ///
+    /// It holds what no header can hold.
+    pub fn new(text: &str) -> Result<Option<Self>, String> {
         let text = text.trim();
-        (!text.is_empty()).then(|| Self(text.to_owned()))
+        if !text.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err("holds more than printable ASCII, as no key does".to_owned());
+        }
+        Ok((!text.is_empty()).then(|| Self(text.to_owned())))
+    }
+
+    /// Bytes in which the key does not stand. Of a key that is shorter than any real one nothing is hidden: it would be found
+    /// in every text.
+    pub(super) fn hidden_in_bytes(&self, bytes: &[u8]) -> Vec<u8> {
+        const LEAST: usize = 8;
+        let key = self.0.as_bytes();
+        if key.len() < LEAST || memchr::memmem::find(bytes, key).is_none() {
+            return bytes.to_vec();
+        }
+        let mut out = Vec::with_capacity(bytes.len());
+        let mut done = 0;
+        for at in memchr::memmem::find_iter(bytes, key) {
+            out.extend_from_slice(bytes.get(done..at).unwrap_or_default());
+            out.extend_from_slice(b"[key]");
+            done = at + key.len();
+        }
+        out.extend_from_slice(bytes.get(done..).unwrap_or_default());
+        out
     }
 
     /// A text in which the key does not stand: servers repeat it in their errors.
     pub(super) fn hidden_in(&self, text: &str) -> String {
-        text.replace(&self.0, "[key]")
+        String::from_utf8_lossy(&self.hidden_in_bytes(text.as_bytes())).into_owned()
     }
 
     #[cfg(feature = "llm")]
@@ -74,6 +102,11 @@ impl Endpoint {
     ///
     /// It is none, or holds a password.
     pub fn parse(base: &str) -> Result<Self, String> {
+        if base.contains(['?', '#']) {
+            return Err(
+                "--base-url: give an address without a query; keys come from the environment only".to_owned()
+            );
+        }
         let wrong = |why: &str| Err(format!("--base-url {base}: {why}"));
         let (secure, rest) = match base.split_once("://") {
             Some(("https", rest)) => (true, rest),
@@ -86,15 +119,16 @@ impl Endpoint {
                 "--base-url: holds a user or password; keys come from the environment only".to_owned()
             );
         }
-        if rest.contains(['?', '#']) {
-            return wrong("give an address without a query");
-        }
         let name = match host.strip_prefix('[') {
             Some(inner) => inner.split(']').next().unwrap_or_default(),
             None => host.split(':').next().unwrap_or_default(),
         };
         if name.is_empty() || host.contains(char::is_whitespace) {
             return wrong("names no host");
+        }
+        let port = host.rsplit_once(':').map(|(_, port)| port).filter(|port| !port.ends_with(']'));
+        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+            return wrong("its port is no number from 0 to 65535");
         }
         let address = name.parse::<std::net::IpAddr>();
         let local =
@@ -144,49 +178,21 @@ impl Line {
         call: &Call,
         rules: &ModelRules,
         settings: &ModelSettings,
-        spent: &Mutex<Spent>,
+        spent: &Purse,
         request: &SummaryRequest<'_>,
     ) -> Result<Reply, Trouble> {
         let most = (call.tokens(request.view.counter.tokenizer()), call.max_output_tokens);
         match self {
             Self::Closed => Err(Trouble::Stopped("nobody is asked in replay".to_owned())),
             Self::Dry => {
-                begin(spent, settings, most, false)?;
-                end(spent, settings, most, most);
-                // What a model would say is not known; the next request holds a text of its length at least.
-                let summarized = crate::summarize::Summarizer::summarize(
-                    &crate::summarize::extractive::Extractive,
-                    request,
-                );
-                Ok(Reply {
-                    text: summarized.unwrap_or_default(),
-                    reasoning: false,
-                    end: End::Stop,
-                    usage: Usage::default(),
-                    model: String::new(),
-                })
+                spent.begin(&settings.limits, most, false).map_err(Trouble::Ended)?;
+                spent.end(&settings.limits, most, most);
+                // What a model would say is not known.
+                Err(Trouble::Missing)
             }
             #[cfg(feature = "llm")]
             Self::Open(open) => open.ask(call, rules, settings, spent, most),
         }
-    }
-}
-
-fn begin(
-    spent: &Mutex<Spent>,
-    settings: &ModelSettings,
-    most: (u64, u64),
-    again: bool,
-) -> Result<(), Trouble> {
-    match spent.lock() {
-        Ok(mut spent) => spent.begin(&settings.limits, most, again).map_err(Trouble::Ended),
-        Err(_) => Ok(()),
-    }
-}
-
-fn end(spent: &Mutex<Spent>, settings: &ModelSettings, most: (u64, u64), came_to: (u64, u64)) {
-    if let Ok(mut spent) = spent.lock() {
-        spent.end(&settings.limits, most, came_to);
     }
 }
 
@@ -197,7 +203,7 @@ impl Open {
         call: &Call,
         rules: &ModelRules,
         settings: &ModelSettings,
-        spent: &Mutex<Spent>,
+        spent: &Purse,
         most: (u64, u64),
     ) -> Result<Reply, Trouble> {
         let named = settings.rules.base_url.is_some();
@@ -224,12 +230,16 @@ impl Open {
         let hidden = |text: String| key.map_or_else(|| text.clone(), |key| key.hidden_in(&text));
         let mut tried = 0;
         loop {
+            spent.begin(&settings.limits, most, tried > 0).map_err(Trouble::Ended)?;
             let sent = {
                 let _place = self.gate.enter();
-                begin(spent, settings, most, tried > 0)?;
                 let sent = self.http.post(&url, endpoint.local, &headers, body.clone());
                 let read = match sent {
-                    Ok(raw) => (wire::read(call, raw.status, &raw.body), raw.after, false),
+                    Ok(raw) => {
+                        // Servers repeat the key; nothing that is read from here on may hold it.
+                        let body = key.map_or_else(|| raw.body.clone(), |key| key.hidden_in_bytes(&raw.body));
+                        (wire::read(call, raw.status, &body), raw.after, false)
+                    }
                     Err(error) if error.last => {
                         (Err(wire::Told::Final(Trouble::Stopped(error.text))), None, false)
                     }
@@ -241,7 +251,7 @@ impl Open {
                     // What failed on its way may have been worked on all the same; providers say nothing of it.
                     Err(_) => (0, 0),
                 };
-                end(spent, settings, most, came_to);
+                spent.end(&settings.limits, most, came_to);
                 read
             };
             tried += 1;

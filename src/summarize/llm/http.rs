@@ -4,9 +4,9 @@ use super::retry;
 use reqwest::blocking::Client;
 use reqwest::redirect::Policy;
 use std::error::Error;
-use std::io::Read;
+use std::io::{ErrorKind, Read};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// A reply of more bytes than this is no summary.
 const LARGEST: u64 = 10 << 20;
@@ -18,6 +18,8 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) struct Http {
     remote: Client,
     local: Client,
+    /// From the first byte sent to the last one read.
+    timeout: Duration,
 }
 
 /// What came back, read to its end.
@@ -50,10 +52,11 @@ impl Http {
             let builder = if local { builder.no_proxy() } else { builder };
             builder.build().map_err(|error| format!("cannot set up the network: {}", causes(&error)))
         };
-        Ok(Self { remote: client(false)?, local: client(true)? })
+        Ok(Self { remote: client(false)?, local: client(true)?, timeout })
     }
 
     /// Sends a body and reads what comes back.
+    #[expect(clippy::disallowed_methods, reason = "a server that drips has to be left some time")]
     pub(super) fn post(
         &self,
         url: &str,
@@ -61,6 +64,7 @@ impl Http {
         headers: &[(&'static str, String)],
         body: Vec<u8>,
     ) -> Result<Raw, Broken> {
+        let start = Instant::now();
         let client = if local { &self.local } else { &self.remote };
         let mut request = client.post(url).header("content-type", "application/json").body(body);
         for (name, value) in headers {
@@ -75,15 +79,30 @@ impl Http {
         let after = retry::asked(header("retry-after"), header("retry-after-ms"), header("date"));
         let status = reply.status().as_u16();
         let mut body = Vec::new();
-        let read = reply.by_ref().take(LARGEST + 1).read_to_end(&mut body);
+        // The client's own limit is one of each piece.
+        let read = loop {
+            let mut piece = [0; 1 << 14];
+            match reply.read(&mut piece) {
+                Ok(0) => break Ok(()),
+                Ok(bytes) => body.extend_from_slice(piece.get(..bytes).unwrap_or_default()),
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => break Err(causes(&error)),
+            }
+            if start.elapsed() > self.timeout {
+                break Err("it is not whole in time (--timeout)".to_owned());
+            }
+            if body.len() as u64 > LARGEST {
+                break Ok(());
+            }
+        };
         if body.len() as u64 > LARGEST {
             let text = "the server answers with more than 10 MB; check --base-url".to_owned();
             return Err(Broken { text, unreachable: false, last: true });
         }
         match read {
-            Ok(_) => Ok(Raw { status, after, body }),
+            Ok(()) => Ok(Raw { status, after, body }),
             Err(error) => {
-                let text = format!("the reply broke off after {} bytes: {}", body.len(), causes(&error));
+                let text = format!("the reply broke off after {} bytes: {error}", body.len());
                 Err(Broken { text, unreachable: false, last: false })
             }
         }

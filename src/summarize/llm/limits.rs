@@ -1,6 +1,7 @@
 //! What a run may cost, and what it did.
 
 use std::str::FromStr;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
 /// US dollars for a million tokens.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,22 +61,78 @@ pub struct Spent {
     pub pending: f64,
 }
 
+/// Why a request is not sent.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// Never.
+    Limit(String),
+    /// Not before something that is on its way is back.
+    Wait,
+}
+
+/// What is spent, for many at once.
+#[derive(Debug, Default)]
+pub(super) struct Purse {
+    spent: Mutex<Spent>,
+    changed: Condvar,
+}
+
+impl Purse {
+    /// See [`Spent::begin`]; waits where that may help.
+    pub(super) fn begin(&self, limits: &Limits, most: (u64, u64), again: bool) -> Result<(), String> {
+        let mut spent = self.lock();
+        loop {
+            match spent.begin(limits, most, again) {
+                Ok(()) => return Ok(()),
+                Err(Refused::Limit(why)) => return Err(why),
+                Err(Refused::Wait) => {
+                    spent = self.changed.wait(spent).unwrap_or_else(PoisonError::into_inner);
+                }
+            }
+        }
+    }
+
+    /// See [`Spent::end`].
+    pub(super) fn end(&self, limits: &Limits, most: (u64, u64), came_to: (u64, u64)) {
+        self.lock().end(limits, most, came_to);
+        self.changed.notify_all();
+    }
+
+    /// A reply came from a cassette.
+    pub(super) fn replayed(&self) {
+        self.lock().replayed += 1;
+    }
+
+    /// What is spent so far.
+    pub(super) fn so_far(&self) -> Spent {
+        self.lock().clone()
+    }
+
+    /// Numbers are whole even where somebody failed while holding them.
+    fn lock(&self) -> MutexGuard<'_, Spent> {
+        self.spent.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Spent {
     /// Takes note of a request before it is sent; `most`: the tokens that it may come to.
     ///
     /// # Errors
     ///
-    /// It would pass a limit.
-    pub(super) fn begin(&mut self, limits: &Limits, most: (u64, u64), again: bool) -> Result<(), String> {
+    /// It would pass a limit, or might: what is on its way may come to less than is set aside for it.
+    pub(super) fn begin(&mut self, limits: &Limits, most: (u64, u64), again: bool) -> Result<(), Refused> {
         if let Some(limit) = limits.requests.filter(|limit| self.requests >= *limit) {
-            return Err(format!("the limit of {limit} requests is reached (--max-requests)"));
+            return Err(Refused::Limit(format!("the limit of {limit} requests is reached (--max-requests)")));
         }
         let cost = limits.price.map_or(0.0, |price| price.of(most.0, most.1));
         if let Some(limit) = limits.cost.filter(|limit| self.cost + self.pending + cost > *limit) {
-            return Err(format!(
+            if self.pending > 0.0 && self.cost + cost <= limit {
+                return Err(Refused::Wait);
+            }
+            return Err(Refused::Limit(format!(
                 "the limit of {limit} dollars would be passed (--max-cost): {:.4} are spent, the next request may cost {cost:.4}",
-                self.cost + self.pending
-            ));
+                self.cost
+            )));
         }
         self.pending += cost;
         self.requests += 1;
@@ -88,8 +145,8 @@ impl Spent {
         let cost = |tokens: (u64, u64)| limits.price.map_or(0.0, |price| price.of(tokens.0, tokens.1));
         self.pending = (self.pending - cost(most)).max(0.0);
         self.cost += cost(came_to);
-        self.input += came_to.0;
-        self.output += came_to.1;
+        self.input = self.input.saturating_add(came_to.0);
+        self.output = self.output.saturating_add(came_to.1);
     }
 }
 
@@ -106,12 +163,18 @@ mod tests {
         for again in [false, true] {
             spent.begin(&limits, (10_000, 1_000), again).expect("within");
         }
-        assert!(spent.begin(&limits, (10_000, 1_000), false).expect_err("0.06").contains("--max-cost"));
+        // What is on its way may come to less.
+        assert_eq!(spent.begin(&limits, (10_000, 1_000), false), Err(Refused::Wait));
+        let refused = |refused| match refused {
+            Err(Refused::Limit(why)) => why,
+            other => panic!("{other:?}"),
+        };
+        assert!(refused(spent.begin(&limits, (60_000, 1), false)).contains("--max-cost"));
         for _ in 0..2 {
             spent.end(&limits, (10_000, 1_000), (5_000, 100));
         }
         spent.begin(&limits, (10_000, 1_000), false).expect("0.032");
-        assert!(spent.begin(&limits, (1, 1), false).expect_err("the fourth").contains("--max-requests"));
+        assert!(refused(spent.begin(&limits, (1, 1), false)).contains("--max-requests"));
         assert_eq!((spent.requests, spent.repeated, spent.input, spent.output), (3, 1, 10_000, 200));
         assert!((spent.cost - 0.012).abs() < 1e-9, "{spent:?}");
     }

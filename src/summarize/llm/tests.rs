@@ -83,8 +83,17 @@ fn addresses_are_read_or_refused() {
             "{base}"
         );
     }
-    for wrong in ["", "example.com", "ftp://x", "https://", "https:///v1", "https://a b/", "https://x/?key=1"]
-    {
+    for wrong in [
+        "",
+        "example.com",
+        "ftp://x",
+        "https://",
+        "https:///v1",
+        "https://a b/",
+        "https://x/?key=1",
+        "http://x:99999",
+        "http://x:y",
+    ] {
         assert!(Endpoint::parse(wrong).is_err(), "{wrong}");
     }
     let error = Endpoint::parse("https://me:secret@example.com").expect_err("a password");
@@ -93,10 +102,14 @@ fn addresses_are_read_or_refused() {
 
 #[test]
 fn a_key_is_never_shown() {
-    let key = Key::new(" sk-12345 \n").expect("a key");
+    let key = Key::new(" sk-12345 \n").expect("ASCII").expect("a key");
     assert_eq!(format!("{key:?}"), "[key]");
     assert_eq!(key.hidden_in("wrong key sk-12345!"), "wrong key [key]!");
-    assert_eq!(Key::new(" \n"), None);
+    assert_eq!(key.hidden_in_bytes(b"\xff sk-12345sk-12345"), b"\xff [key][key]");
+    assert_eq!(Key::new(" \n"), Ok(None));
+    for wrong in ["sk-\u{fc}ber", "sk-1\nsk-2", "sk 1", "sk-\x7f"] {
+        assert!(Key::new(wrong).is_err(), "{wrong:?}");
+    }
 }
 
 #[test]
@@ -107,6 +120,11 @@ fn reasoning_stands_before_a_text() {
         (" <think>x</think>", ("", true)),
         ("<think>never ends", ("", true)),
         ("a <think>b</think>", ("a <think>b</think>", false)),
+        // Templates that open it for the model.
+        ("They want\n</think>\n\na", ("a", true)),
+        ("<think>x</think><think>y</think>a", ("a", true)),
+        ("<thinking>x</thinking>a", ("a", true)),
+        ("<thinking>x", ("", true)),
     ] {
         assert_eq!(without_reasoning(text), expect, "{text}");
     }

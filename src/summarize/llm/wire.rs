@@ -23,6 +23,8 @@ pub enum End {
     Call,
     /// The provider held it back.
     Filter,
+    /// The server failed while it was written.
+    Broken,
 }
 
 /// Tokens that a request cost, as the provider counts them; 0 where it does not say.
@@ -113,9 +115,10 @@ pub(super) fn body(call: &Call, base: &str) -> Value {
 /// What came back: a reply, or what it means that there is none. `Err(Again)` is for the caller to repeat.
 pub(super) fn read(call: &Call, status: u16, body: &[u8]) -> Result<Reply, Told> {
     let text = String::from_utf8_lossy(body);
+    let body = body.strip_prefix(b"\xef\xbb\xbf").unwrap_or(body);
     let value: Option<Value> = serde_json::from_slice(body).ok();
     let error = value.as_ref().and_then(error_text);
-    if status == 200 && error.is_none() {
+    if (200..300).contains(&status) && error.is_none() {
         return match value {
             Some(value) => reply(call.provider, &value).ok_or_else(|| {
                 Told::Final(Trouble::Stopped(format!(
@@ -211,15 +214,17 @@ fn reply(provider: Provider, value: &Value) -> Option<Reply> {
             let reasoning = ["reasoning_content", "reasoning"]
                 .iter()
                 .any(|name| message.get(*name).and_then(Value::as_str).is_some_and(|text| !text.is_empty()));
-            let end = match choice.get("finish_reason").and_then(Value::as_str) {
+            let said = choice.get("finish_reason").and_then(Value::as_str).unwrap_or_default().to_lowercase();
+            let end = match said.as_str() {
                 _ if refused => End::Filter,
-                Some("length" | "max_tokens") => End::Length,
-                Some("content_filter") => End::Filter,
-                Some("tool_calls" | "function_call") => End::Call,
+                "length" | "max_tokens" | "model_length" | "max_length" => End::Length,
+                "content_filter" | "safety" => End::Filter,
+                "tool_calls" | "function_call" => End::Call,
                 _ if calls => End::Call,
+                "error" | "insufficient_system_resource" | "abort" | "cancelled" => End::Broken,
                 _ => End::Stop,
             };
-            let text = texts(message.get("content")?);
+            let text = message.get("content").map(texts).or(calls.then(String::new))?;
             Some(Reply { text, reasoning, end, usage: usage(value), model })
         }
         Provider::Anthropic => {
