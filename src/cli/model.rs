@@ -7,13 +7,13 @@ use super::ui::Ui;
 use crate::profile::Profile;
 use crate::report::text::{count, thousands};
 use crate::results::WriterSettings;
-use crate::summarize::Summarizer;
 use crate::summarize::cassette::Cassettes;
 use crate::summarize::extractive::Extractive;
 use crate::summarize::llm::{
     Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes, Temperature,
     Ways, variable,
 };
+use crate::summarize::{Flaw, Summarizer};
 use std::collections::BTreeSet;
 use std::time::Duration;
 
@@ -194,7 +194,9 @@ impl Scribe {
 
     /// Some texts did not come for reasons that are none of the policy's: figures are then those of something else, too.
     pub fn is_troubled(&self) -> bool {
-        matches!(self, Self::Model(model) if model.account().troubled > 0)
+        // Who asked for a stand-in got what they asked for.
+        let stood_in = Flaw::StandIn.to_string();
+        matches!(self, Self::Model(model) if model.troubles().iter().any(|(why, _)| *why != stood_in))
     }
 }
 
