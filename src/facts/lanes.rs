@@ -17,8 +17,10 @@ pub(super) fn walk<const LANES: usize>(
     let heads = stretches.map(|stretch| stretch.get(..together).unwrap_or_default());
     let mut states = [start; LANES];
     for at in 0..together {
-        states =
-            std::array::from_fn(|lane| automaton.next_state(Anchored::No, states[lane], heads[lane][at]));
+        states = std::array::from_fn(|lane| {
+            let byte = heads[lane].get(at).copied().unwrap_or_default();
+            automaton.next_state(Anchored::No, states[lane], byte)
+        });
         if states.iter().fold(false, |special, state| special | automaton.is_special(*state)) {
             for (lane, state) in states.iter().enumerate().filter(|(_, state)| automaton.is_match(**state)) {
                 found(lane, at, *state);

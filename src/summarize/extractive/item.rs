@@ -202,8 +202,8 @@ impl Body {
         Self {
             text: text.into(),
             signature: words::signature(&look.words),
-            words: look.words.as_slice().into(),
-            values: look.values.as_slice().into(),
+            words: look.words.into_boxed_slice(),
+            values: look.values.into_boxed_slice(),
             rejects,
             tokens: OnceLock::new(),
         }
