@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 /// Counts texts that share most of their lines: drafts of one summary, and the summaries of one session.
 ///
 /// A pure memo keyed by the text of a line. No piece that the encodings merge crosses the places at which [`lines`]
-/// parts a text, so the counts of its lines add up to the count of the whole. The same holds of [`core`]: a sentence
+/// parts a text, so the counts of its lines add up to the count of the whole. The same holds of [`core()`]: a sentence
 /// that stands with another mark before it or another stop behind it is not counted anew.
 #[derive(Debug)]
 pub struct Counter {
