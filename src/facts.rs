@@ -23,6 +23,7 @@
 mod commands;
 mod files;
 mod find;
+mod lanes;
 mod lexical;
 mod supersede;
 

@@ -314,14 +314,17 @@ pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry
             Speaker::Assistant => Role::Assistant,
             Speaker::Tool => Role::Tool,
         };
-        let mut texts = Vec::new();
+        let mut texts: Vec<Block<'a>> = Vec::new();
         let mut tools: Vec<Block<'a>> = Vec::new();
         for (position, part) in message.parts.iter().enumerate() {
             let here = PartRef { message: MessageIdx::new(at), part: position as u32 };
-            match block(part, answers.get(&here).copied()) {
-                block @ (Block::Call(_) | Block::Result(_)) => tools.push(block),
-                block => texts.push(block),
+            let block = block(part, answers.get(&here).copied());
+            let list =
+                if matches!(block, Block::Call(_) | Block::Result(_)) { &mut tools } else { &mut texts };
+            if list.is_empty() {
+                list.reserve_exact(message.parts.len() - position);
             }
+            list.push(block);
         }
         let apart = match role {
             Role::Tool => true,
@@ -338,6 +341,8 @@ pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry
                 out.push(Entry::message(role, texts));
             }
             out.extend(tools.into_iter().map(|block| Entry::message(role, vec![block])));
+        } else if texts.is_empty() {
+            out.push(Entry::message(role, tools));
         } else {
             texts.append(&mut tools);
             out.push(Entry::message(role, texts));

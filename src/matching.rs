@@ -204,18 +204,25 @@ const WRAP_MIN: usize = 50;
 const WRAP_MAX: usize = 130;
 
 /// Iterator over the units of a text, as byte ranges.
-pub(crate) struct Units<'t> {
+pub(crate) struct Units<'t, E> {
     text: &'t str,
     at: usize,
+    line_end: E,
 }
 
 /// The units of a text: lines, list items with their continuation lines, hard-wrapped sentences; long lines are cut
 /// at sentence ends. Every byte except line ends is in exactly one unit.
-pub(crate) fn units(text: &str) -> Units<'_> {
-    Units { text, at: 0 }
+pub(crate) fn units(text: &str) -> impl Iterator<Item = (usize, usize)> {
+    let bytes = text.as_bytes();
+    units_between(text, move |from| Some(from + memchr::memchr(b'\n', bytes.get(from..)?)?))
 }
 
-impl Iterator for Units<'_> {
+/// The same, where somebody knows where the first line end from a place on is.
+pub(crate) fn units_between<E: FnMut(usize) -> Option<usize>>(text: &str, line_end: E) -> Units<'_, E> {
+    Units { text, at: 0, line_end }
+}
+
+impl<E: FnMut(usize) -> Option<usize>> Iterator for Units<'_, E> {
     type Item = (usize, usize);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -226,8 +233,7 @@ impl Iterator for Units<'_> {
         let start = self.at;
         let mut line_start = start;
         loop {
-            let end = memchr::memchr(b'\n', bytes.get(line_start..)?)
-                .map_or(bytes.len(), |found| line_start + found);
+            let end = (self.line_end)(line_start).unwrap_or(bytes.len());
             if end - start > LONG_UNIT {
                 if line_start > start {
                     self.at = line_start;

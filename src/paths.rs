@@ -25,7 +25,9 @@ pub fn resolve(path: &str, cwd: Option<&str>) -> String {
     if path.len() > MAX_LEN || is_canonical(path, cwd) {
         return path.to_owned();
     }
-    let cwd = cwd.map(|dir| settle(dir, None)).filter(|dir| is_absolute(dir));
+    let settled =
+        |dir| if is_canonical(dir, None) { Cow::Borrowed(dir) } else { Cow::Owned(settle(dir, None)) };
+    let cwd = cwd.map(settled).filter(|dir| is_absolute(dir));
     settle(path, cwd.as_deref())
 }
 
@@ -96,6 +98,9 @@ fn settle(path: &str, cwd: Option<&str>) -> String {
         return path.to_owned();
     }
     let mut now = step(path, cwd);
+    if is_canonical(&now, cwd) {
+        return now;
+    }
     loop {
         let next = step(&now, cwd);
         if next == now || now.len() > MAX_LEN {

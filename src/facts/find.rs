@@ -7,7 +7,7 @@
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
 use crate::matching::index::{Border, Index, Remembered, Room, Sink};
-use crate::matching::sentence::{self, Heading, Sentence, Stance};
+use crate::matching::sentence::{self, Heading, Sentence, Stance, UnitRead};
 use crate::matching::{self, Quantity};
 use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
@@ -857,7 +857,7 @@ impl Sink for Walk<'_> {
         }
     }
 
-    fn unit_end(&mut self, text: &str, start: usize, end: usize) {
+    fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead) {
         if !self.scratch.keys.is_empty() {
             let mut keys = std::mem::take(&mut self.scratch.keys);
             for (key, from) in keys.drain(..) {
@@ -865,7 +865,7 @@ impl Sink for Walk<'_> {
             }
             self.scratch.keys = keys;
         }
-        let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""));
+        let unit = sentence::Unit::new(text.get(start..end).unwrap_or(""), read);
         if !self.scratch.checks.is_empty() {
             let mut checks = std::mem::take(&mut self.scratch.checks);
             let said = LazyCell::new(|| said_outcome(&unit));

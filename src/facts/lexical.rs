@@ -24,7 +24,7 @@
 //! * **request**: the first sentence of a user message that asks; each replaces the one before, the first stays. Bare
 //!   assent and mere prohibitions ask nothing new.
 
-use super::{Author, Draft, Fact, FactClass, Form, shows_content};
+use super::{Author, Draft, Fact, FactClass, Form, lanes, shows_content};
 use crate::fileops::{CallEffect, OpKind, ToolKind};
 use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;

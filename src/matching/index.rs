@@ -21,10 +21,12 @@ mod remembered;
 mod table;
 mod walk;
 
-use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units};
-use candidates::Looks;
-use hash::{CHUNK, hash_path, hash_word, opening, short};
+use super::sentence::UnitRead;
+use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
+use candidates::{Looks, next_bit};
+use hash::{CHUNK, hash_path, hash_step, hash_word, opening, short};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::num::NonZeroU64;
 use table::Table;
 use walk::{Walk, slash};
@@ -71,7 +73,7 @@ struct Entry {
     /// Next entry with the same hash, plus one.
     next: u32,
     /// Exact spellings.
-    exact: Vec<Spelling>,
+    exact: SmallVec<[Spelling; 1]>,
     /// Number of sentences that hold the word.
     sentences: u32,
     /// Of those, the ones that cannot stand in part without one of a few words, and this is one: see
@@ -144,8 +146,9 @@ pub(crate) struct Index {
     looks: Looks,
     /// Last components of suffixes.
     names: Filter,
-    edges: FxHashMap<(u32, u32), u32>,
-    terminals: Vec<Vec<Terminal>>,
+    /// Trie node that a token leads to from a node, by [`hash_step`].
+    edges: Table,
+    terminals: Vec<SmallVec<[Terminal; 2]>>,
     /// Trie node that a token leads to from the root.
     roots: Vec<u32>,
     /// Of each token that phrases begin with, a bit for each byte that their next tokens begin with.
@@ -176,8 +179,8 @@ pub(crate) trait Sink {
     fn suffix(&mut self, suffix: u32, text: &str, start: usize, end: usize);
     /// A path token with a directory that is no known suffix, but whose last component is the given known one.
     fn stray(&mut self, basename: u32, token: &str);
-    /// The unit ends.
-    fn unit_end(&mut self, text: &str, start: usize, end: usize);
+    /// The unit ends. `read` is what was read of it before, and takes up what is read of it now.
+    fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead);
     /// The last unit, whether it was told or not, is a heading of what follows.
     fn heading(&mut self, start: usize, end: usize);
 }
@@ -197,7 +200,7 @@ impl Index {
         Self {
             roots: vec![NONE; FIRST_WORD as usize],
             onward: vec![0; FIRST_WORD as usize],
-            terminals: vec![Vec::new()],
+            terminals: vec![SmallVec::new()],
             ..Self::default()
         }
     }
@@ -227,19 +230,20 @@ impl Index {
                 match self.roots.get_mut(id as usize) {
                     Some(root) if *root == NONE => {
                         *root = next;
-                        self.terminals.push(Vec::new());
+                        self.terminals.push(SmallVec::new());
                         next
                     }
                     Some(root) => *root,
                     None => return,
                 }
             } else {
-                let next = self.terminals.len() as u32;
-                let found = *self.edges.entry((node, id)).or_insert(next);
-                if found == next {
-                    self.terminals.push(Vec::new());
-                }
-                found
+                let step = hash_step(node, id);
+                self.edges.get(step).unwrap_or_else(|| {
+                    let next = self.terminals.len() as u32;
+                    self.edges.insert(step, next);
+                    self.terminals.push(SmallVec::new());
+                    next
+                })
             };
         }
         if node != NONE
@@ -437,16 +441,18 @@ impl Index {
     fn walk(&self, text: &str, scope: Scope, room: &mut Room, sink: &mut impl Sink) {
         let text = normalise(text);
         let mut walk = Walk::new(self, &text, 0, text.len(), scope, room);
-        for (start, end) in units(&text) {
+        let line_ends = walk.take_line_ends();
+        for (start, end) in units_between(&text, |from| next_bit(&line_ends, from)) {
             if !walk.is_empty(start, end) {
                 sink.unit(&text, start, end);
                 walk.unit(start, end, sink);
-                sink.unit_end(&text, start, end);
+                sink.unit_end(&text, start, end, &UnitRead::default());
             }
             if is_heading(text.as_bytes().get(start..end).unwrap_or_default()) {
                 sink.heading(start, end);
             }
         }
+        walk.give_line_ends_back(line_ends);
     }
 
     /// Tells every word of sentences in one unit of a text that is normalised.

@@ -552,23 +552,29 @@ const EMPHASIS: &[&str] = &[
 ];
 
 /// A unit of text to which several sentences are compared: read at most once.
-pub(crate) struct Unit<'t> {
-    text: &'t str,
+pub(crate) struct Unit<'u> {
+    text: &'u str,
+    read: &'u UnitRead,
+}
+
+/// What was read of a unit so far: it follows from its text alone.
+#[derive(Debug, Default)]
+pub(crate) struct UnitRead {
     may_negate: OnceCell<bool>,
     reading: OnceCell<Reading>,
 }
 
-impl<'t> Unit<'t> {
-    pub(crate) fn new(text: &'t str) -> Self {
-        Self { text, may_negate: OnceCell::new(), reading: OnceCell::new() }
+impl<'u> Unit<'u> {
+    pub(crate) fn new(text: &'u str, read: &'u UnitRead) -> Self {
+        Self { text, read }
     }
 
-    pub(crate) fn text(&self) -> &'t str {
+    pub(crate) fn text(&self) -> &'u str {
         self.text
     }
 
     fn may_negate(&self) -> bool {
-        *self.may_negate.get_or_init(|| may_negate(self.text))
+        *self.read.may_negate.get_or_init(|| may_negate(self.text))
     }
 
     /// Does it tell of something done: `Capped it at 30 s`, a tick?
@@ -586,7 +592,7 @@ impl<'t> Unit<'t> {
 
     /// Its words with their polarity, read when somebody asks.
     pub(crate) fn reading(&self) -> &Reading {
-        self.reading.get_or_init(|| read(self.text))
+        self.read.reading.get_or_init(|| read(self.text))
     }
 }
 

@@ -1,5 +1,5 @@
 use super::index::{Border, Index, Room, Sink};
-use super::sentence::{Heading, Stance, Unit, analyse, entities, stance};
+use super::sentence::{Heading, Stance, Unit, UnitRead, analyse, entities, stance};
 use super::*;
 use proptest::prelude::*;
 
@@ -162,7 +162,7 @@ impl Sink for Hits {
     fn stray(&mut self, _basename: u32, token: &str) {
         self.strays.push(token.to_owned());
     }
-    fn unit_end(&mut self, _text: &str, _start: usize, _end: usize) {}
+    fn unit_end(&mut self, _text: &str, _start: usize, _end: usize, _read: &UnitRead) {}
     fn heading(&mut self, _start: usize, _end: usize) {}
 }
 
@@ -404,7 +404,11 @@ fn polarity_has_a_scope() {
         ("mocks are forbidden in tests", "never use mocks in tests", Stance::Same),
         ("不要修改测试", "可以修改测试", Stance::Reversed),
     ] {
-        assert_eq!(stance(&analyse(fact), &Unit::new(unit), Heading::default()), expected, "{fact} / {unit}");
+        assert_eq!(
+            stance(&analyse(fact), &Unit::new(unit, &UnitRead::default()), Heading::default()),
+            expected,
+            "{fact} / {unit}"
+        );
     }
 }
 
@@ -416,7 +420,7 @@ proptest! {
         "3", "→", "removed", "must", "only", "is", "forbidden", "but", "and", "so", "don't", "may", "不要修改", "测试", "`a.rs`",
     ]), 1..16)) {
         let text = words.join(" ");
-        prop_assert_eq!(stance(&analyse(&text), &Unit::new(&text), Heading::default()), Stance::Same);
+        prop_assert_eq!(stance(&analyse(&text), &Unit::new(&text, &UnitRead::default()), Heading::default()), Stance::Same);
     }
 }
 

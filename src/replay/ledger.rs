@@ -56,7 +56,7 @@ impl Ledger {
             }
             let result = transcript.result(link);
             // Without an exit status it was refused or broken off: no part of the script counts.
-            let ran = result.is_some_and(|result| result.exit_code.is_some() || states_exit(&result.text));
+            let ran = || result.is_some_and(|result| result.exit_code.is_some() || states_exit(&result.text));
             for op in &effect.ops {
                 if op.confidence == Confidence::Shell && !rules.shell {
                     continue;
@@ -64,7 +64,7 @@ impl Ledger {
                 let last_step = op.confidence == Confidence::Tool || op.step + 1 >= effect.steps;
                 let happened = match result.map(|result| result.outcome) {
                     Some(Outcome::Ok | Outcome::Unknown) => true,
-                    Some(Outcome::Failed) => ran && (!last_step || op.marks.redirected || op.marks.piped),
+                    Some(Outcome::Failed) => (!last_step || op.marks.redirected || op.marks.piped) && ran(),
                     None => false,
                 };
                 if happened || rules.failed {
@@ -98,18 +98,16 @@ impl Ledger {
         self.clock += 1;
         let now = self.clock;
         let path = op.path.as_str();
-        self.first.entry(path.to_owned()).or_insert(now);
+        if !self.first.contains_key(path) {
+            self.first.insert(path.to_owned(), now);
+        }
         match &op.kind {
             OpKind::Read => {
-                let entry = self.files.entry(path.to_owned()).or_insert((State::Read, now));
-                if entry.0 == State::Deleted {
-                    entry.0 = State::Read;
-                }
-                entry.1 = now;
+                let known = self.files.get(path).map_or(State::Read, |(state, _)| *state);
+                let state = if known == State::Deleted { State::Read } else { known };
+                self.set(path, (state, now));
             }
-            OpKind::Write | OpKind::Create | OpKind::Edit => {
-                self.files.insert(path.to_owned(), (State::Modified, now));
-            }
+            OpKind::Write | OpKind::Create | OpKind::Edit => self.set(path, (State::Modified, now)),
             OpKind::Delete | OpKind::Rename { .. } if self.is_unknown_directory(op) => {}
             OpKind::Delete => self.remove(path, now),
             OpKind::Rename { to } => {
@@ -126,6 +124,15 @@ impl Ledger {
                         self.files.insert(format!("{to}{rest}"), (State::Modified, self.clock));
                     }
                 }
+            }
+        }
+    }
+
+    fn set(&mut self, path: &str, entry: (State, u64)) {
+        match self.files.get_mut(path) {
+            Some(known) => *known = entry,
+            None => {
+                self.files.insert(path.to_owned(), entry);
             }
         }
     }

@@ -8,7 +8,8 @@ use crate::facts::FactSet;
 use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
-use std::cell::{OnceCell, RefCell};
+use std::cell::{Cell, RefCell};
+use std::ops::Range;
 
 /// First occurrence of tokens in a session.
 #[derive(Debug)]
@@ -16,8 +17,8 @@ pub struct Occurrences<'a> {
     transcript: &'a Transcript,
     /// Every end of every ledger path, with the message that first touched it.
     paths: FxHashMap<&'a str, MessageIdx>,
-    /// Per message, does it hold a backslash? Told when a token is first looked for.
-    backslashes: OnceCell<Vec<bool>>,
+    /// Per message, does it hold a backslash? As far as tokens were looked for.
+    backslashes: RefCell<Vec<bool>>,
     /// The lines looked at so far.
     known: RefCell<Known>,
 }
@@ -39,8 +40,17 @@ struct Token {
     text: Box<str>,
     /// The message that first touched a file with this end.
     path: Option<MessageIdx>,
-    /// The first message that holds it verbatim, looked for where the path does not tell.
-    first: OnceCell<Option<MessageIdx>>,
+    /// What is known of the messages that hold it verbatim; they are looked at where the path does not tell.
+    held: Cell<Held>,
+}
+
+/// Which messages hold a token, as far as they were looked at.
+#[derive(Debug, Clone, Copy, Default)]
+struct Held {
+    /// The first of those that were found.
+    by: Option<usize>,
+    /// So many messages at the start do not.
+    not_by: usize,
 }
 
 impl<'a> Occurrences<'a> {
@@ -58,15 +68,7 @@ impl<'a> Occurrences<'a> {
                 }
             }
         }
-        Self { transcript, paths, backslashes: OnceCell::new(), known: RefCell::default() }
-    }
-
-    fn backslashes(&self) -> &[bool] {
-        let holds = |text: &str| memchr::memchr(b'\\', text.as_bytes()).is_some();
-        let messages = || self.transcript.messages.iter();
-        self.backslashes.get_or_init(|| {
-            messages().map(|message| message.parts.iter().flat_map(texts).any(holds)).collect()
-        })
+        Self { transcript, paths, backslashes: RefCell::default(), known: RefCell::default() }
     }
 
     /// How many distinct tokens of a generated text are invented.
@@ -121,7 +123,7 @@ impl<'a> Occurrences<'a> {
             .map(|token| {
                 *numbers.entry(token.into()).or_insert_with(|| {
                     let path = self.paths.get(bare(token)).copied();
-                    tokens.push(Token { text: token.into(), path, first: OnceCell::new() });
+                    tokens.push(Token { text: token.into(), path, held: Cell::default() });
                     tokens.len() as u32 - 1
                 })
             })
@@ -129,15 +131,24 @@ impl<'a> Occurrences<'a> {
     }
 
     fn occurs(&self, token: &Token, prefix_end: MessageIdx) -> bool {
-        token.path.is_some_and(|first| first < prefix_end)
-            || token
-                .first
-                .get_or_init(|| self.search(bare(&token.text)))
-                .is_some_and(|first| first < prefix_end)
+        if token.path.is_some_and(|first| first < prefix_end) {
+            return true;
+        }
+        let end = prefix_end.get().min(self.transcript.messages.len());
+        let Held { by, not_by } = token.held.get();
+        if by.is_some_and(|by| by < end) {
+            return true;
+        }
+        if not_by >= end {
+            return false;
+        }
+        let found = self.search(bare(&token.text), not_by..end);
+        token.held.set(if found.is_some() { Held { by: found, not_by } } else { Held { by, not_by: end } });
+        found.is_some()
     }
 
-    /// The first message that holds a token verbatim.
-    fn search(&self, token: &str) -> Option<MessageIdx> {
+    /// The last of these messages that holds a token verbatim: what a summary names new stands in what it is made of.
+    fn search(&self, token: &str, messages: Range<usize>) -> Option<usize> {
         // A Windows path may stand with single or, inside JSON, doubled backslashes.
         let mut forms = vec![token.to_owned()];
         if token.contains('/') {
@@ -145,14 +156,25 @@ impl<'a> Occurrences<'a> {
         }
         let finders: Vec<memmem::Finder<'_>> =
             forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
-        let mut messages = self.transcript.messages.iter().zip(self.backslashes());
-        let found = messages.position(|(message, backslash)| {
-            let finders = finders.get(..if *backslash { finders.len() } else { 1 }).unwrap_or_default();
+        let mut backslashes = self.backslashes.borrow_mut();
+        messages.rev().find(|at| {
+            let backslash = finders.len() > 1 && has_backslash(&mut backslashes, self.transcript, *at);
+            let finders = finders.get(..if backslash { finders.len() } else { 1 }).unwrap_or_default();
             let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
-            message.parts.iter().flat_map(texts).any(holds)
-        });
-        found.map(MessageIdx::new)
+            self.transcript
+                .messages
+                .get(*at)
+                .is_some_and(|message| message.parts.iter().flat_map(texts).any(holds))
+        })
     }
+}
+
+/// Does a message hold a backslash? `known` tells it of the first messages, as many as were asked for.
+fn has_backslash(known: &mut Vec<bool>, transcript: &Transcript, at: usize) -> bool {
+    let holds = |text: &str| memchr::memchr(b'\\', text.as_bytes()).is_some();
+    let unknown = transcript.messages.iter().take(at + 1).skip(known.len());
+    known.extend(unknown.map(|message| message.parts.iter().flat_map(texts).any(holds)));
+    known.get(at).copied().unwrap_or_default()
 }
 
 /// A path without its way from here.

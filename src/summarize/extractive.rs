@@ -71,30 +71,30 @@ fn write(
     queues: &rank::Queues<'_>,
     frame: Frame,
 ) -> Option<String> {
-    let (first, tokens) = fill(request, lists, queues, frame, 0)?;
+    let skeleton = frame_tokens(request, frame);
+    if frame < Frame::Bare && skeleton * 4 > request.budget {
+        return None;
+    }
+    let room = request.budget.saturating_sub(skeleton);
+    let (first, tokens) = fill(request, lists, queues, frame, room)?;
     // The estimates are careful: give what they left over to a second pass.
     let spare = request.budget.saturating_sub(tokens);
     if spare < SPARE {
         return Some(first);
     }
-    fill(request, lists, queues, frame, spare).map(|(text, _)| text).or(Some(first))
+    fill(request, lists, queues, frame, room + spare).map(|(text, _)| text).or(Some(first))
 }
 
-/// Chooses and writes, with `bonus` tokens more than the estimates allow; gives the text with its tokens.
+/// Chooses for `room` tokens, by the estimates, and writes; gives the text with its tokens.
 fn fill(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
     queues: &rank::Queues<'_>,
     frame: Frame,
-    bonus: u64,
+    room: u64,
 ) -> Option<(String, u64)> {
     let counter = &request.view.counter;
     let budget = request.budget;
-    let skeleton = frame_tokens(request, frame);
-    if frame < Frame::Bare && skeleton * 4 > budget {
-        return None;
-    }
-    let room = budget.saturating_sub(skeleton) + bonus;
     let limits = Limits::of(room);
     let mut files = Files::choose(lists, request.cwd, limits, counter).in_order(request.list_order);
     let selection = rank::select(queues, room.saturating_sub(files.tokens), counter);

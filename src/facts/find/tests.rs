@@ -48,8 +48,8 @@ impl Sink for Counting<'_> {
         self.counted(|walk| walk.stray(basename, token));
     }
 
-    fn unit_end(&mut self, text: &str, start: usize, end: usize) {
-        self.counted(|walk| walk.unit_end(text, start, end));
+    fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead) {
+        self.counted(|walk| walk.unit_end(text, start, end, read));
     }
 
     fn heading(&mut self, start: usize, end: usize) {

@@ -3,7 +3,7 @@
 mod forms;
 mod prose;
 
-use super::{CallEffect, LazyLock, Regex};
+use super::{CallEffect, LazyLock, Regex, lanes};
 use crate::fileops::OpKind;
 use forms::{
     BRACKETED, CODED, DENIED, ERRNO, EXAMPLES, EXCEPTION, FAILING, GO, GO_PANIC, HINTS, LINT, LISTED,
@@ -118,16 +118,25 @@ pub(in crate::facts) fn only_shows(script: &str, effect: &CallEffect) -> bool {
 }
 
 /// Starts of the lines that hold one of the [`HINTS`].
-fn hinted_lines(text: &str) -> impl Iterator<Item = usize> {
-    let mut done = 0;
-    HINTS.as_ref().into_iter().flat_map(move |hints| hints.find_iter(text)).filter_map(move |hit| {
-        if hit.start() < done {
-            return None;
+fn hinted_lines(text: &str) -> Vec<usize> {
+    const LANES: usize = 4;
+    let mut starts = Vec::new();
+    let Some(hints) = HINTS.as_ref() else { return starts };
+    let stretches = lanes::by_lines::<LANES>(text.as_bytes());
+    // Per stretch, where the line ends that is known to hold one.
+    let mut done = [0; LANES];
+    lanes::walk(hints, stretches.map(|(_, bytes)| bytes), |lane, at, _| {
+        let (Some(done), Some((from, bytes))) = (done.get_mut(lane), stretches.get(lane)) else { return };
+        if at < *done {
+            return;
         }
-        let bytes = text.as_bytes();
-        done = memchr::memchr(b'\n', bytes.get(hit.end()..)?).map_or(text.len(), |at| hit.end() + at);
-        Some(memchr::memrchr(b'\n', bytes.get(..hit.start())?).map_or(0, |at| at + 1))
-    })
+        let behind = bytes.get(at..).and_then(|behind| memchr::memchr(b'\n', behind));
+        *done = behind.map_or(bytes.len(), |length| at + length);
+        let before = bytes.get(..at).and_then(|before| memchr::memrchr(b'\n', before));
+        starts.push(from + before.map_or(0, |at| at + 1));
+    });
+    starts.sort_unstable();
+    starts
 }
 
 /// Errors in the output of something that ran.
@@ -310,6 +319,7 @@ fn whole(message: &str) -> Found {
 /// Lines of the form `prog: error: message` in the output of a run that failed.
 pub(in crate::facts) fn named_lines(output: &str) -> Vec<Found> {
     hinted_lines(output)
+        .into_iter()
         .filter_map(|start| output.get(start..)?.lines().next())
         .filter(|line| !line.starts_with("npm "))
         .filter_map(|line| named(strip_ansi(line).trim_end()))
@@ -753,8 +763,10 @@ mod tests {
             "Error",
         ];
         for text in samples(PIECES, 12, 5_000) {
-            let found: Vec<&str> =
-                hinted_lines(&text).filter_map(|start| text.get(start..)?.split('\n').next()).collect();
+            let found: Vec<&str> = hinted_lines(&text)
+                .into_iter()
+                .filter_map(|start| text.get(start..)?.split('\n').next())
+                .collect();
             let hints = ["error", "FAIL", "ERR!", "× ", "panic:", ") [", "Error"];
             let expected: Vec<&str> =
                 text.split('\n').filter(|line| hints.iter().any(|hint| line.contains(hint))).collect();

@@ -2,8 +2,9 @@
 
 mod keys;
 
-use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
-use aho_corasick::{AhoCorasick, AhoCorasickKind};
+use super::{CLASS, LazyLock, Quantity, Regex, WORD, lanes, matching, pattern};
+use aho_corasick::automaton::Automaton;
+use aho_corasick::dfa::DFA;
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 
@@ -251,10 +252,9 @@ impl Told {
         ];
         const CODES: &[&str] = &["exit", "status", "http"];
         const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
-        static WORDS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        static WORDS: LazyLock<Option<DFA>> = LazyLock::new(|| {
             let words = [LIMITS, NAMES, RATES, CODES, MONIES].concat();
-            let kind = Some(AhoCorasickKind::DFA);
-            AhoCorasick::builder().ascii_case_insensitive(true).kind(kind).build(words).ok()
+            DFA::builder().ascii_case_insensitive(true).prefilter(false).build(words).ok()
         });
         let all = Self { limit: true, named: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.
@@ -263,23 +263,26 @@ impl Told {
         }
         let Some(words) = WORDS.as_ref() else { return all };
         let mut told = Self::default();
-        for found in words.find_overlapping_iter(unit) {
-            let word = found.pattern().as_usize();
-            // In the order of the lists.
-            let mut end = 0;
-            let lists = [
-                (LIMITS, &mut told.limit),
-                (NAMES, &mut told.named),
-                (RATES, &mut told.rate),
-                (CODES, &mut told.code),
-                (MONIES, &mut told.money),
-            ];
-            for (list, flag) in lists {
-                let start = end;
-                end += list.len();
-                *flag |= (start..end).contains(&word);
+        let common = words.max_pattern_len().saturating_sub(1);
+        lanes::walk(words, lanes::overlapping::<3>(unit.as_bytes(), common), |_, _, state| {
+            for at in 0..words.match_len(state) {
+                let word = words.match_pattern(state, at).as_usize();
+                // In the order of the lists.
+                let mut end = 0;
+                let lists = [
+                    (LIMITS, &mut told.limit),
+                    (NAMES, &mut told.named),
+                    (RATES, &mut told.rate),
+                    (CODES, &mut told.code),
+                    (MONIES, &mut told.money),
+                ];
+                for (list, flag) in lists {
+                    let start = end;
+                    end += list.len();
+                    *flag |= (start..end).contains(&word);
+                }
             }
-        }
+        });
         told
     }
 }

@@ -40,12 +40,26 @@ impl Looks {
     }
 }
 
-/// Something may begin here: a word that a needle begins with, a number, a mark. Most of a text is none of it.
+/// Something may begin here: a word that a needle begins with, a number, a mark. Most of a text is none of it. The place,
+/// and in the lowest byte the needles for which the word is right, as far as the first look tells.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Candidate {
-    pub(super) at: usize,
-    /// Needles for which the word is right, as far as the first look tells.
-    pub(super) kinds: u8,
+pub(super) struct Candidate(u64);
+
+impl Candidate {
+    #[inline]
+    fn new(at: usize, kinds: u8) -> Self {
+        Self((at as u64) << 8 | u64::from(kinds))
+    }
+
+    #[inline]
+    pub(super) fn at(self) -> usize {
+        (self.0 >> 8) as usize
+    }
+
+    #[inline]
+    pub(super) fn kinds(self) -> u8 {
+        self.0 as u8
+    }
 }
 
 /// A mark, not a word.
@@ -58,17 +72,29 @@ pub(super) struct Seen {
     pub(super) candidates: Vec<Candidate>,
     /// A bit for each byte beyond ASCII; nothing where there is none.
     pub(super) wide: Vec<u64>,
+    /// Likewise for line ends, which are always told.
+    pub(super) line_ends: Vec<u64>,
     /// Likewise for those of words, and for marks that are looked for.
     words: Vec<u64>,
     marks: Vec<u64>,
 }
 
+/// The first bit from a place on.
+pub(super) fn next_bit(bits: &[u64], from: usize) -> Option<usize> {
+    let mut block = from / 64;
+    let mut ahead = bits.get(block)? >> (from % 64) << (from % 64);
+    while ahead == 0 {
+        block += 1;
+        ahead = *bits.get(block)?;
+    }
+    Some(block * 64 + ahead.trailing_zeros() as usize)
+}
+
 /// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them
 /// at once, by vector instructions.
 pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], seen: &mut Seen) {
-    let Seen { candidates: out, wide, words, marks: begins } = seen;
-    out.clear();
-    for bits in [&mut *wide, &mut *words, &mut *begins] {
+    let Seen { candidates: out, wide, line_ends, words, marks: begins } = seen;
+    for bits in [&mut *wide, &mut *line_ends, &mut *words, &mut *begins] {
         bits.clear();
         bits.reserve(bytes.len() / 64 + 2);
     }
@@ -78,6 +104,7 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
         let beyond = block.wide();
         any_wide |= beyond;
         wide.push(beyond);
+        line_ends.push(block.line_ends());
         words.push(block.words());
         begins.push(block.marks(marks));
     };
@@ -92,13 +119,18 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
         wide.clear();
     }
     words.push(0);
-    let mut found = [Candidate::default(); 64];
+    // Each block is given room for all it may hold: to write without asking is faster than to append.
+    let mut count = 0;
     let mut last = 0;
     for (number, (pair, marks)) in words.windows(2).zip(&*begins).enumerate() {
         let &[here, next] = pair else { continue };
         let mut events = here & !(here << 1 | last) | marks;
         last = here >> 63;
-        let mut count = 0;
+        if out.len() < count + 64 {
+            out.resize(out.len() * 2 + 256, Candidate::default());
+        }
+        let Some(room) = out.get_mut(count..count + 64) else { break };
+        let mut found = 0;
         while events != 0 {
             let bit = events.trailing_zeros() as usize;
             events &= events - 1;
@@ -107,11 +139,12 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
             let chunk = chunk(bytes, at, bytes.len());
             let mark = u8::from(marks >> bit & 1 != 0) * MARK;
             let kinds = looks.kinds(first_look(chunk, length), chunk as u8) & wanted | mark;
-            found[count & 63] = Candidate { at, kinds };
-            count += usize::from(kinds != 0);
+            room[found & 63] = Candidate::new(at, kinds);
+            found += usize::from(kinds != 0);
         }
-        out.extend_from_slice(found.get(..count).unwrap_or_default());
+        count += found;
     }
+    out.truncate(count);
 }
 
 /// 64 bytes of a text. Each test gives a bit for each byte.
@@ -121,11 +154,7 @@ impl Block {
     #[inline]
     fn new(bytes: &[u8; 64]) -> Self {
         let (quarters, _) = bytes.as_chunks::<16>();
-        let mut block = [u8x16::ZERO; 4];
-        for (vector, quarter) in block.iter_mut().zip(quarters) {
-            *vector = u8x16::new(*quarter);
-        }
-        Self(block)
+        Self(std::array::from_fn(|at| quarters.get(at).map_or(u8x16::ZERO, |quarter| u8x16::new(*quarter))))
     }
 
     /// Bytes that are letters, digits or `_`.
@@ -146,22 +175,23 @@ impl Block {
         self.bits(|bytes| bytes)
     }
 
+    #[inline]
+    fn line_ends(&self) -> u64 {
+        self.bits(|bytes| bytes.simd_eq(u8x16::splat(b'\n')))
+    }
+
     /// Bytes that are one of the marks.
     #[inline]
     fn marks(&self, marks: &[u8]) -> u64 {
-        let mut all = [u8x16::ZERO; 4];
-        for mark in marks {
-            let mark = u8x16::splat(*mark);
-            for (all, bytes) in all.iter_mut().zip(&self.0) {
-                *all |= bytes.simd_eq(mark);
-            }
-        }
-        Self(all).bits(|bytes| bytes)
+        self.bits(|bytes| {
+            marks.iter().fold(u8x16::ZERO, |all, mark| all | bytes.simd_eq(u8x16::splat(*mark)))
+        })
     }
 
     /// The highest bit of each byte that the test makes of each.
     #[inline]
     fn bits(&self, test: impl Fn(u8x16) -> u8x16) -> u64 {
-        self.0.iter().rev().fold(0, |all, bytes| all << 16 | u64::from(test(*bytes).to_bitmask()))
+        let [a, b, c, d] = self.0.map(|bytes| u64::from(test(bytes).to_bitmask()));
+        a | b << 16 | c << 32 | d << 48
     }
 }

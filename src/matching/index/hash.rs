@@ -90,6 +90,13 @@ pub(super) fn opening(bytes: &[u8], start: usize, end: usize) -> u64 {
     chunk(bytes, start, bytes.len()) & OF_WORD[(end - start).min(CHUNK)]
 }
 
+/// Number of a token at a node: no two have the same, since nothing of them is lost.
+#[inline]
+pub(super) fn hash_step(node: u32, token: u32) -> u64 {
+    let hash = (u64::from(node) << 32 | u64::from(token)).wrapping_mul(SEED);
+    hash ^ hash >> 29
+}
+
 pub(super) fn hash_path(bytes: &[u8]) -> u64 {
     hash_chunks::<0>(bytes, 0, bytes.len())
 }

@@ -3,6 +3,7 @@
 //! What stands in a unit follows from its text alone, as long as it ends where its line does. So each is searched once,
 //! and what was found is told again wherever the unit stands again. What that means is up to the sink, as in any search.
 
+use super::super::sentence::UnitRead;
 use super::super::{normalise, units};
 use super::{Index, Room, Scope, Sink, Walk, is_heading};
 use rustc_hash::FxHashMap;
@@ -10,8 +11,15 @@ use rustc_hash::FxHashMap;
 /// Units searched so far with what stands in them. Of one index only.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    units: FxHashMap<Box<str>, Box<[Hit]>>,
+    units: FxHashMap<Box<str>, Known>,
     room: Room,
+}
+
+/// What stands in a unit, and what was read of it.
+#[derive(Debug)]
+struct Known {
+    hits: Box<[Hit]>,
+    read: UnitRead,
 }
 
 /// What a sink is told, with offsets from the start of the unit.
@@ -54,7 +62,7 @@ impl Sink for Notes {
         self.hits.push(Hit::Stray { basename, token: token.into() });
     }
 
-    fn unit_end(&mut self, _text: &str, _start: usize, _end: usize) {}
+    fn unit_end(&mut self, _text: &str, _start: usize, _end: usize, _read: &UnitRead) {}
 
     fn heading(&mut self, _start: usize, _end: usize) {}
 }
@@ -73,15 +81,16 @@ impl Index {
                 let mut walk = Walk::new(self, &text, start, end, Scope::Parts, &mut known.room);
                 sink.unit(&text, start, end);
                 walk.unit(start, end, sink);
-                sink.unit_end(&text, start, end);
-            } else if let Some(hits) = known.units.get(unit) {
-                self.tell_again(hits, &text, (start, end), sink);
+                sink.unit_end(&text, start, end, &UnitRead::default());
+            } else if let Some(unit) = known.units.get(unit) {
+                self.tell_again(unit, &text, (start, end), sink);
             } else {
                 let mut notes = Notes { base: start, hits: Vec::new() };
                 Walk::new(self, &text, start, end, Scope::Parts, &mut known.room)
                     .unit(start, end, &mut notes);
-                self.tell_again(&notes.hits, &text, (start, end), sink);
-                known.units.insert(unit.into(), notes.hits.into());
+                let told = Known { hits: notes.hits.into(), read: UnitRead::default() };
+                self.tell_again(&told, &text, (start, end), sink);
+                known.units.insert(unit.into(), told);
             }
             if is_heading(unit.as_bytes()) {
                 sink.heading(start, end);
@@ -90,12 +99,12 @@ impl Index {
     }
 
     /// Tells what stands in a unit of a text.
-    fn tell_again(&self, hits: &[Hit], text: &str, (start, end): (usize, usize), sink: &mut impl Sink) {
-        if hits.is_empty() {
+    fn tell_again(&self, unit: &Known, text: &str, (start, end): (usize, usize), sink: &mut impl Sink) {
+        if unit.hits.is_empty() {
             return;
         }
         sink.unit(text, start, end);
-        for hit in hits {
+        for hit in &unit.hits {
             match hit {
                 Hit::Phrase { phrase, start: from, end: to } => {
                     sink.phrase(*phrase, start + from, start + to);
@@ -111,6 +120,6 @@ impl Index {
                 Hit::Stray { basename, token } => sink.stray(*basename, token),
             }
         }
-        sink.unit_end(text, start, end);
+        sink.unit_end(text, start, end, &unit.read);
     }
 }

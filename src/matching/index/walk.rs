@@ -2,7 +2,7 @@
 
 use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
 use super::candidates::{Looks, MARK, Seen, candidates};
-use super::hash::{hash_chunks, hash_word, read_word};
+use super::hash::{hash_chunks, hash_step, hash_word, read_word};
 use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, is_wide_word};
 
 /// State of one search.
@@ -46,10 +46,19 @@ impl<'i, 't> Walk<'i, 't> {
         Self { index, text, scope, base: start, room, next: 0, pair: None }
     }
 
+    /// A bit for each line end of what is searched; to be given back, for its memory.
+    pub(super) fn take_line_ends(&mut self) -> Vec<u64> {
+        std::mem::take(&mut self.room.seen.line_ends)
+    }
+
+    pub(super) fn give_line_ends_back(&mut self, line_ends: Vec<u64>) {
+        self.room.seen.line_ends = line_ends;
+    }
+
     /// Is there nothing in a unit that begins where the last one ended?
     pub(super) fn is_empty(&self, start: usize, end: usize) -> bool {
         let next = self.room.seen.candidates.get(self.next);
-        next.is_none_or(|candidate| self.base + candidate.at >= end) && !self.has_wide_words(start, end)
+        next.is_none_or(|candidate| self.base + candidate.at() >= end) && !self.has_wide_words(start, end)
     }
 
     /// Searches a unit; units come in order.
@@ -64,12 +73,12 @@ impl<'i, 't> Walk<'i, 't> {
         // Behind these, a phrase and a path were followed.
         let (mut followed, mut run) = (start, start);
         while let Some(candidate) = self.room.seen.candidates.get(self.next) {
-            let at = self.base + candidate.at;
+            let at = self.base + candidate.at();
             if at >= end {
                 break;
             }
             self.next += 1;
-            let kinds = candidate.kinds;
+            let kinds = candidate.kinds();
             if kinds & Looks::NAME != 0 && at >= run {
                 let (from, to) = self.run(at, start, end);
                 self.path(from, to, sink);
@@ -131,7 +140,12 @@ impl<'i, 't> Walk<'i, 't> {
             }
             at = to.max(at + 1);
         }
-        while self.room.seen.candidates.get(self.next).is_some_and(|candidate| self.base + candidate.at < end)
+        while self
+            .room
+            .seen
+            .candidates
+            .get(self.next)
+            .is_some_and(|candidate| self.base + candidate.at() < end)
         {
             self.next += 1;
         }
@@ -340,10 +354,10 @@ impl<'i, 't> Walk<'i, 't> {
 
     fn advance(&mut self, id: u32, end: usize, sink: &mut impl Sink) {
         let mut active = std::mem::take(&mut self.room.active);
-        active.retain_mut(|(node, start)| match self.index.edges.get(&(*node, id)) {
+        active.retain_mut(|(node, start)| match self.index.edges.get(hash_step(*node, id)) {
             Some(next) => {
-                *node = *next;
-                self.report(*next, *start, end, sink);
+                *node = next;
+                self.report(next, *start, end, sink);
                 true
             }
             None => false,

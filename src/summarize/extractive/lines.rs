@@ -215,23 +215,34 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let mut out = String::with_capacity(text.len().min(1 << 12));
     let mut quoted = false;
     let mut blank = true;
-    let mut chars = text.chars().peekable();
     let mut before = ' ';
-    while let Some(c) = chars.next() {
+    let mut rest = text;
+    // Most of it is taken over as it is, in runs.
+    let stays = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'`' | b'*');
+    loop {
+        let run = rest.bytes().take_while(stays).count();
+        if let Some((taken, behind)) = rest.split_at_checked(run).filter(|_| run > 0) {
+            out.push_str(taken);
+            before = taken.chars().next_back().unwrap_or(before);
+            blank = false;
+            rest = behind;
+        }
+        let mut chars = rest.chars();
+        let Some(c) = chars.next() else { break };
+        rest = chars.as_str();
         let plain = match c {
             '`' => {
                 quoted = !quoted;
                 true
             }
             '\u{1b}' => {
-                skip_escape(&mut chars);
+                rest = past_escape(rest);
                 continue;
             }
-            '*' if !quoted && chars.peek() == Some(&'*') => {
-                chars.next();
+            '*' if !quoted && rest.starts_with('*') => {
+                rest = rest.get(1..).unwrap_or("");
                 // `**` of a path pattern stays.
-                let next = chars.peek().copied().unwrap_or(' ');
-                if before == '/' || next == '/' || next == '.' || next == '*' {
+                if before == '/' || rest.starts_with(['/', '.', '*']) {
                     out.push_str("**");
                     blank = false;
                 }
@@ -266,24 +277,19 @@ fn is_clean(text: &str) -> bool {
         && bytes.iter().zip(bytes.iter().skip(1)).fold(0, |any, pair| any | doubled(pair)) == 0
 }
 
-/// Drops the rest of a terminal escape sequence.
-fn skip_escape(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if chars.peek() != Some(&'[') {
-        return;
-    }
-    chars.next();
-    for _ in 0..32 {
-        match chars.peek() {
-            Some(c) if c.is_ascii_digit() || ";?:".contains(*c) => {
-                chars.next();
-            }
-            Some(c) if c.is_ascii_alphabetic() => {
-                chars.next();
-                return;
-            }
-            _ => return,
+/// What stands behind the rest of a terminal escape sequence.
+fn past_escape(text: &str) -> &str {
+    const LONGEST: usize = 32;
+    let Some(mut rest) = text.strip_prefix('[') else { return text };
+    for _ in 0..LONGEST {
+        let mut chars = rest.chars();
+        match chars.next() {
+            Some(c) if c.is_ascii_digit() || ";?:".contains(c) => rest = chars.as_str(),
+            Some(c) if c.is_ascii_alphabetic() => return chars.as_str(),
+            _ => break,
         }
     }
+    rest
 }
 
 /// Direction marks, zero-width characters that carry no meaning alone, and line separators.

@@ -20,8 +20,16 @@ const CHECKS: &str = "test tests pytest jest vitest mocha ava rspec phpunit ctes
     pyright ruff flake8 make cmake ninja bazel gradle gradlew mvn compile vet deploy migrate install publish benchmark bench \
     typecheck format fmt tox nox playwright cypress xcodebuild swift dotnet ci e2e verify validate";
 
-static CHECK_HASHES: LazyLock<Vec<u32>> =
-    LazyLock::new(|| CHECKS.split_whitespace().map(words::hash).collect());
+/// Hashes of these, sorted.
+static CHECK_HASHES: LazyLock<Vec<u32>> = LazyLock::new(|| {
+    let mut hashes: Vec<u32> = CHECKS.split_whitespace().map(words::hash).collect();
+    hashes.sort_unstable();
+    hashes
+});
+
+fn is_name_of_check(word: &str) -> bool {
+    CHECK_HASHES.binary_search(&words::hash(word)).is_ok()
+}
 
 /// Marks of a line that says what went wrong, best first, with the worth of each.
 const TROUBLE: &[(&str, u8)] = &[
@@ -164,7 +172,7 @@ fn is_check(command: &str) -> bool {
             }
             printer = PRINTERS.contains(&name);
             at_start = word.ends_with(';');
-            if !printer && (name.contains("test") || CHECK_HASHES.contains(&words::hash(name))) {
+            if !printer && (name.contains("test") || is_name_of_check(name)) {
                 return true;
             }
             continue;
@@ -172,7 +180,7 @@ fn is_check(command: &str) -> bool {
         if !printer
             && !word.starts_with('-')
             && !word.contains(['/', '='])
-            && name.split([':', '_', '-', '.']).any(|part| CHECK_HASHES.contains(&words::hash(part)))
+            && name.split([':', '_', '-', '.']).any(is_name_of_check)
         {
             return true;
         }
@@ -246,11 +254,9 @@ pub(super) enum Said<'a> {
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
 pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
-    let user = |at: usize| {
-        let around = at.checked_sub(1).and_then(|start| head.as_bytes().get(start..start + 4));
-        around.is_some_and(|word| word.eq_ignore_ascii_case(b"user"))
-    };
-    if !memchr::memchr2_iter(b's', b'S', head.as_bytes()).any(user) {
+    let user =
+        |at: usize| head.as_bytes().get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"user"));
+    if !memchr::memchr2_iter(b'u', b'U', head.as_bytes()).any(user) {
         return None;
     }
     let lower = head.to_ascii_lowercase();

@@ -325,23 +325,36 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
     let mut used_by_old = [0f32; GROUPS];
     let mut out = Selection::default();
     let mut misfits = 0;
+    // The priority of the best of each group; a choice changes that of its own group only.
+    let mut priorities: [Option<f32>; GROUPS] = [None; GROUPS];
+    let mut changed = 0..GROUPS;
     loop {
-        let mut best: Option<(f32, usize)> = None;
-        for (group, queue) in queues.iter().enumerate() {
-            let Some((priority, candidate)) = queue.last() else { continue };
-            let share = (SHARES.get(group).copied().unwrap_or(0.1) * budget as f32).max(1.0);
-            let full = used.get(group).copied().unwrap_or(0.0) / share;
-            let mut now = priority / (1.0 + full * full);
-            if candidate.old && candidate.kind.fades() {
-                // What is new gets its part of what only tells how things went.
-                let full = 1.6 * used_by_old.get(group).copied().unwrap_or(0.0) / share;
-                now /= 1.0 + full * full;
+        for group in changed {
+            let best = queues.get(group).and_then(|queue| queue.last()).map(|(priority, candidate)| {
+                let share = (SHARES.get(group).copied().unwrap_or(0.1) * budget as f32).max(1.0);
+                let full = used.get(group).copied().unwrap_or(0.0) / share;
+                let mut now = priority / (1.0 + full * full);
+                if candidate.old && candidate.kind.fades() {
+                    // What is new gets its part of what only tells how things went.
+                    let full = 1.6 * used_by_old.get(group).copied().unwrap_or(0.0) / share;
+                    now /= 1.0 + full * full;
+                }
+                now
+            });
+            if let Some(priority) = priorities.get_mut(group) {
+                *priority = best;
             }
-            if best.is_none_or(|(high, _)| now > high) {
+        }
+        let mut best: Option<(f32, usize)> = None;
+        for (group, now) in priorities.iter().enumerate() {
+            if let Some(now) = *now
+                && best.is_none_or(|(high, _)| now > high)
+            {
                 best = Some((now, group));
             }
         }
         let Some((_, group)) = best else { break };
+        changed = group..group + 1;
         let Some((_, candidate)) = queues.get_mut(group).and_then(|queue| queue.split_off_last()) else {
             break;
         };
@@ -439,10 +452,8 @@ impl Brief {
 fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
     let brief = Brief::of(candidate.item);
-    for (at, (other, other_brief)) in chosen.lines.iter().zip(&chosen.words).enumerate() {
-        if !brief.may_match(*other_brief) {
-            continue;
-        }
+    let near = chosen.words.iter().enumerate().filter(|(_, other)| brief.may_match(**other));
+    for (at, other) in near.filter_map(|(at, _)| Some((at, chosen.lines.get(at)?))) {
         let fewer = words.len().min(other.item.words.len());
         if fewer == 0 {
             if words.len() == other.item.words.len()

@@ -7,6 +7,7 @@ use super::lines;
 use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::LazyLock;
 
 /// Groups of cue words, as bits.
@@ -149,14 +150,41 @@ const UNSPACED: &[(Cues, &[&str])] = &[
     (Cues::FOUND, &["发现", "问题", "関係", "確認"]),
 ];
 
-static CUES: LazyLock<FxHashMap<u32, Cues>> = LazyLock::new(|| {
-    let mut map: FxHashMap<u32, Cues> = FxHashMap::default();
+/// The cues of words, by their hashes.
+struct Vocabulary {
+    cues: FxHashMap<u32, Cues>,
+    /// A bit for the lowest bits of each hash: most words have no cue, and are told by this.
+    known: Box<[u64; Self::BITS / 64]>,
+}
+
+impl Vocabulary {
+    const BITS: usize = 1 << 14;
+
+    fn place(hash: u32) -> (usize, u64) {
+        let bit = hash as usize % Self::BITS;
+        (bit / 64, 1 << (bit % 64))
+    }
+
+    fn of(&self, hash: u32) -> Cues {
+        let (block, bit) = Self::place(hash);
+        if self.known[block] & bit == 0 {
+            return Cues::default();
+        }
+        self.cues.get(&hash).copied().unwrap_or_default()
+    }
+}
+
+static CUES: LazyLock<Vocabulary> = LazyLock::new(|| {
+    let mut all = Vocabulary { cues: FxHashMap::default(), known: Box::new([0; Vocabulary::BITS / 64]) };
     for (cue, words) in VOCABULARY {
         for word in words.split_whitespace() {
-            map.entry(hash(word)).or_default().add(*cue);
+            let hash = hash(word);
+            all.cues.entry(hash).or_default().add(*cue);
+            let (block, bit) = Vocabulary::place(hash);
+            all.known[block] |= bit;
         }
     }
-    map
+    all
 });
 
 static INSIGHTS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
@@ -175,9 +203,9 @@ pub(super) fn may_tell(text: &str) -> bool {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Look {
     /// Hashes of its content words, sorted, each once; stemmed, without the values.
-    pub(super) words: Vec<u32>,
+    pub(super) words: SmallVec<[u32; 24]>,
     /// Hashes of its values (words with digits that measure something), sorted.
-    pub(super) values: Vec<u32>,
+    pub(super) values: SmallVec<[u32; 8]>,
     /// Content words, repeats included.
     pub(super) content: u32,
     /// Code-like tokens: paths, identifiers, anything in back-ticks.
@@ -219,7 +247,7 @@ pub(super) fn look(text: &str) -> Look {
         }
         let in_code = was_quoted || quoted || chunk.ticks > 0;
         let shape = Shape::of(word, ascii);
-        let cues = CUES.get(&shape.hash).copied().unwrap_or_default();
+        let cues = CUES.of(shape.hash);
         if !in_code {
             out.cues.add(cues);
         }
@@ -241,18 +269,15 @@ pub(super) fn look(text: &str) -> Look {
         if shape.digits && !named && !word.contains('/') && !has_name(word) {
             out.values.push(shape.hash);
         } else {
-            if out.words.is_empty() {
-                out.words.reserve(16);
-            }
             out.words.push(shape.stem);
         }
     }
     out.chatter = is_chatter(text);
     out.dangling = is_dangling(text);
-    for list in [&mut out.words, &mut out.values] {
-        list.sort_unstable();
-        list.dedup();
-    }
+    out.words.sort_unstable();
+    out.words.dedup();
+    out.values.sort_unstable();
+    out.values.dedup();
     out
 }
 
@@ -664,7 +689,11 @@ pub(super) fn rejected(text: &str) -> Option<u32> {
     };
     let near =
         |at: usize, wanted: &[&str]| (at + 2..at + 7).any(|place| wanted.iter().any(|word| is(place, word)));
-    for at in 0..words.len() {
+    // How the words begin that turn something down.
+    let telling = |word: &str| {
+        word.bytes().next().is_some_and(|first| b"irndscm".contains(&first.to_ascii_lowercase()))
+    };
+    for at in (0..words.len()).filter(|at| words.get(*at).is_some_and(|word| telling(word))) {
         let behind = if (is(at, "instead") && is(at + 1, "of")) || (is(at, "rather") && is(at + 1, "than")) {
             Some(at + 2)
         } else if (starts(at, "replac") && near(at, &["with", "by"]))
@@ -685,10 +714,7 @@ pub(super) fn rejected(text: &str) -> Option<u32> {
                 .iter()
                 .skip(behind)
                 .take(4)
-                .find(|word| {
-                    word.chars().count() >= 2
-                        && !CUES.get(&hash(word)).is_some_and(|cues| cues.any(Cues::STOP))
-                })
+                .find(|word| word.chars().count() >= 2 && !CUES.of(hash(word)).any(Cues::STOP))
                 .map(|word| stem(word));
         }
     }

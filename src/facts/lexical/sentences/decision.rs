@@ -52,15 +52,18 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
         && !(plain.says(List::Unsettled) && contains_any(before_ground(&plain.lower), UNSETTLED))
-        && !(author == Author::Agent && (finds(&plain.lower) || plain.lower.contains(" b) ")))
+        && !(author == Author::Agent && (finds(plain) || plain.lower.contains(" b) ")))
         && chooses(plain, author, offer)
         // "We could use X, but it came late, so it is out": the verdict stands.
         && !(plain.is_open() && (sentence.ends_with(['?', '？']) || !has_verdict(plain)))
         && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED))
 }
 
+/// Phrases of what the agent found, or of what could be done.
+pub(super) const FINDS: &[&str] = &["the issue is", "the problem is", "the reason is"];
+
 /// Tells the agent what it found or what could be done, rather than what is made so?
-fn finds(lower: &str) -> bool {
+fn finds(plain: &Plain<'_>) -> bool {
     const OPENINGS: &[&str] = &[
         "wait",
         "actually, looking",
@@ -90,9 +93,8 @@ fn finds(lower: &str) -> bool {
         "that means",
         "consider ",
     ];
-    let bare = lower.trim_start_matches(|c: char| !c.is_alphanumeric());
-    starts_with_any(bare, OPENINGS)
-        || contains_any(lower, &["the issue is", "the problem is", "the reason is"])
+    let bare = plain.lower.trim_start_matches(|c: char| !c.is_alphanumeric());
+    plain.says(List::Finds) || starts_with_any(bare, OPENINGS)
 }
 
 /// A sentence up to why: what would come otherwise stands open there, the choice does not.
@@ -206,31 +208,32 @@ fn makes(plain: &Plain<'_>, against: Option<usize>) -> bool {
         return false;
     }
     let lower = plain.lower.as_str();
-    if contains_any(
-        lower,
-        &[
-            "'ll first ",
-            " first so ",
-            " first, so ",
-            " first, then ",
-            ", so if ",
-            " the command finish",
-            " to get ",
-            "so i can see",
-            "so i can check",
-            "so that i can ",
-            "so i know",
-            "so we know",
-            "so we can see",
-            " to find out ",
-        ],
-    ) {
-        return false;
-    }
     // "I kept the synchronous client: the other would touch 40 places."
-    if told_ground(lower) {
-        return true;
-    }
+    (told_ground(lower) || makes_why(plain, against))
+        && !contains_any(
+            lower,
+            &[
+                "'ll first ",
+                " first so ",
+                " first, so ",
+                " first, then ",
+                ", so if ",
+                " the command finish",
+                " to get ",
+                "so i can see",
+                "so i can check",
+                "so that i can ",
+                "so i know",
+                "so we know",
+                "so we can see",
+                " to find out ",
+            ],
+        )
+}
+
+/// The verb of a change before its reason, or after ", so".
+fn makes_why(plain: &Plain<'_>, against: Option<usize>) -> bool {
+    let lower = plain.lower.as_str();
     let why = reason(plain).map(|(at, why)| {
         let result = why.rsplit_once("so ").map_or("", |(_, word)| word);
         (at, matches!(result, "i" | "we" | "i'll" | "we'll" | "i've" | "we've"))

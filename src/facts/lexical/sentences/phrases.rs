@@ -3,15 +3,14 @@
 //! Some lists are rules by themselves ([`STEPS`]); others only tell where a pattern may match: what a pattern matches
 //! holds a phrase of its list, so a sentence without one needs no search.
 
-use super::super::LazyLock;
+use super::super::{LazyLock, lanes};
 use super::constraint::{FOREIGN_HINTS, LIFTING, LIMITS, MODALS, REPORTS};
 use super::decision::{
-    CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, FOREIGN_WHY, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS,
-    REASON_HINTS, STEPS, UNSETTLED, USER_CHOICE_HINTS, VERDICT_HINTS,
+    CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, FINDS, FOREIGN_WHY, PARTICIPLE_HINTS, PERSON_HINTS,
+    PLACED_HINTS, REASON_HINTS, STEPS, UNSETTLED, USER_CHOICE_HINTS, VERDICT_HINTS,
 };
 use super::request::{ASKS, DECLINES};
 use super::{OBLIGES, OPEN, REPORTED};
-use aho_corasick::Anchored;
 use aho_corasick::automaton::Automaton;
 use aho_corasick::dfa::DFA;
 
@@ -40,6 +39,7 @@ pub(super) enum List {
     Person,
     Foreign,
     ForeignWhy,
+    Finds,
 }
 
 const LISTS: &[(List, &[&str])] = &[
@@ -65,6 +65,7 @@ const LISTS: &[(List, &[&str])] = &[
     (List::Person, PERSON_HINTS),
     (List::Foreign, FOREIGN_HINTS),
     (List::ForeignWhy, FOREIGN_WHY),
+    (List::Finds, FINDS),
 ];
 
 /// The lists of which a text holds a phrase.
@@ -125,16 +126,15 @@ impl Phrases {
     fn find(&self, lower: &str) -> Said {
         let mut said = 0;
         // Most sentences hold many phrases, and only which ones matters: the automaton is walked without a stop at each.
-        let Ok(mut state) = self.automaton.start_state(Anchored::No) else { return Said(0) };
-        for byte in lower.bytes() {
-            state = self.automaton.next_state(Anchored::No, state, byte);
-            if self.automaton.is_special(state) && self.automaton.is_match(state) {
-                for at in 0..self.automaton.match_len(state) {
-                    let phrase = self.automaton.match_pattern(state, at).as_usize();
-                    said |= self.lists.get(phrase).map_or(0, |lists| lists.0);
-                }
+        let common = self.automaton.max_pattern_len().saturating_sub(1);
+        let mut add = |state| {
+            for at in 0..self.automaton.match_len(state) {
+                let phrase = self.automaton.match_pattern(state, at).as_usize();
+                said |= self.lists.get(phrase).map_or(0, |lists| lists.0);
             }
-        }
+        };
+        let stretches = lanes::overlapping::<3>(lower.as_bytes(), common);
+        lanes::walk(&self.automaton, stretches, |_, _, state| add(state));
         Said(said)
     }
 }

@@ -22,7 +22,7 @@ pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
         || contains_any(lower, &["let me", "sub-agent", "subagent", "worktree"])
         || plain.says(List::Reported)
         || plain.is_open()
-        || finds(lower)
+        || finds(plain)
     {
         return false;
     }
