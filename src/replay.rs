@@ -740,6 +740,8 @@ impl<'a> Runner<'a> {
         let rule = match flaw {
             Flaw::CutShort => writing.cut_short,
             Flaw::Call => writing.tool_call,
+            // Whoever does not know reasoning takes it for a text.
+            Flaw::Hollow if writing.hollow_is_empty => writing.empty,
             Flaw::Hollow => Taken::Accepted,
             Flaw::StandIn | Flaw::Shortened => return true,
         };

@@ -4,7 +4,7 @@
 //! could hide, reorder or repaint what a reader sees.
 
 use std::io;
-use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+use unicode_width::UnicodeWidthStr;
 
 /// Text without anything that moves the cursor, changes direction or cannot be seen: such characters become `\n`,
 /// `\t`, `\r` or `\u{..}`.
@@ -75,20 +75,12 @@ pub fn fit(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut cut = String::new();
-    let mut used = 0;
-    for character in text.chars() {
-        let wide = character.width().unwrap_or(0);
-        if columns.saturating_sub(1) < used + wide {
-            break;
-        }
-        used += wide;
-        cut.push(character);
-    }
-    if 0 < columns {
-        cut.push('…');
-    }
-    cut
+    // Characters are not as wide together as each by itself: a selector makes the one before it wider.
+    let room = columns.saturating_sub(1);
+    let head = |end: usize| text.get(..end).unwrap_or("");
+    let ends = text.char_indices().map(|(at, c)| at + c.len_utf8());
+    let end = ends.take_while(|end| width(head(*end)) <= room).last().unwrap_or(0);
+    if columns == 0 { String::new() } else { format!("{}…", head(end)) }
 }
 
 /// The text, or its end after `…`, in at most `columns` columns: of a path the end tells more.
@@ -96,13 +88,11 @@ pub fn fit_end(text: &str, columns: usize) -> String {
     if width(text) <= columns {
         return text.to_owned();
     }
-    let mut used = usize::from(0 < columns);
-    let fits = |(_, character): &(usize, char)| {
-        used += character.width().unwrap_or(0);
-        used <= columns
-    };
-    let start = text.char_indices().rev().take_while(fits).last().map_or(text.len(), |(at, _)| at);
-    if columns == 0 { String::new() } else { format!("…{}", text.get(start..).unwrap_or("")) }
+    let room = columns.saturating_sub(1);
+    let tail = |start: usize| text.get(start..).unwrap_or("");
+    let starts = text.char_indices().rev().map(|(at, _)| at);
+    let start = starts.take_while(|start| width(tail(*start)) <= room).last().unwrap_or(text.len());
+    if columns == 0 { String::new() } else { format!("…{}", tail(start)) }
 }
 
 /// Wraps words into lines of at most `columns`, later lines indented by `indent` spaces. A word that is longer than a
@@ -205,6 +195,15 @@ mod tests {
         assert_eq!(count(1_234, "cycle"), "1,234 cycles");
         assert_eq!(thousands(1_000_000), "1,000,000");
         assert_eq!(thousands(u64::MAX), "18,446,744,073,709,551,615");
+    }
+
+    #[test]
+    fn what_widens_its_neighbour_is_counted_with_it() {
+        let text = "\u{1f56f}\u{fe0f}abc\u{1f56f}\u{fe0f}b";
+        for columns in 0..8 {
+            assert!(width(&fit(text, columns)) <= columns, "{columns}");
+            assert!(width(&fit_end(text, columns)) <= columns, "{columns}");
+        }
     }
 
     proptest! {

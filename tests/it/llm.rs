@@ -189,9 +189,9 @@ fn the_two_texts_of_a_split_turn_are_asked_for_at_once() {
     let server = Server::start(move |seen, number| {
         let now = here.fetch_add(1, Ordering::SeqCst) + 1;
         most.fetch_max(now, Ordering::SeqCst);
-        // The beginning of a turn waits for its history, up to a time that no machine needs.
-        for _ in 0..200 {
-            if most.load(Ordering::SeqCst) > 1 || !seen.user().contains("beginning of a turn") {
+        // Each waits for another, up to a time that no machine needs.
+        for _ in 0..80 {
+            if most.load(Ordering::SeqCst) > 1 {
                 break;
             }
             std::thread::sleep(Duration::from_millis(25));
@@ -296,6 +296,23 @@ fn a_limit_ends_the_asking_and_keeps_what_is_done() {
     // What a reply really cost counts once it is there, and what the next may cost before it is asked for.
     let cost = format!("{}", 0.005_02 * needed as f64 + 0.000_5);
     assert_eq!(check(&["--max-cost", &cost, "--price", "1,1", "--concurrency", "1"], "--max-cost"), needed);
+}
+
+#[test]
+fn what_is_on_its_way_does_not_end_a_run_whose_money_reaches() {
+    // The limit holds six replies; what each may come to is more than it does.
+    let spent = |concurrency: &str| {
+        let server = Server::start(dear);
+        let limit = ["--max-cost", "0.036", "--price", "1,1", "--max-output-tokens", "4000", "--tries", "1"];
+        let all = [&["-s", "structured,narrative", "--concurrency", concurrency], &limit[..]].concat();
+        let done = replay_in(Sandbox::new(), &fixture("pi"), &server.url(), &all);
+        assert_eq!(done.ran.code, 3, "{}", done.all());
+        assert!(done.ran.stderr.contains("are spent"), "{}", done.ran.stderr);
+        server.seen().len()
+    };
+    let one = spent("1");
+    assert!(one >= 5, "{one}");
+    assert!(spent("8").abs_diff(one) <= 1, "{one}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Everything that can go wrong between a request and its summary.
 
-use super::{Answer, Replayed, Server, model, replay, replay_in, reply, session};
+use super::{Answer, KEY, Replayed, Seen, Server, model, replay, replay_in, reply, session, written};
 use crate::support::Sandbox;
 use serde_json::json;
 use std::time::Duration;
@@ -356,4 +356,52 @@ fn a_text_longer_than_the_budget_is_cut_and_its_lists_stay() {
     // Each text was asked for once, whatever became of it.
     let seen = server.seen();
     assert_eq!(seen.len(), done.rows("cycles.csv").len());
+}
+
+#[test]
+fn a_server_that_drips_is_left_in_time() {
+    let server = Server::start(|_, _| {
+        let head =
+            b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 9000\r\n\r\n".to_vec();
+        let drops = (0..9_000).map(|_| b" ".to_vec());
+        Answer::Bytes(std::iter::once(head).chain(drops).collect(), Duration::from_millis(200))
+    });
+    let done = few(&server, &["--tries", "1", "--timeout", "1"]);
+    assert_eq!(done.ran.code, 3, "{}", done.all());
+    assert!(done.fates()[0].1.contains("--timeout"), "{:?}", done.fates());
+    assert!(done.ran.stderr.contains("did not come from the model"), "{}", done.ran.stderr);
+}
+
+#[test]
+fn a_key_that_comes_back_goes_nowhere() {
+    let check = |answer: fn(&Seen) -> Answer| {
+        let server = Server::start(move |seen, _| answer(seen));
+        let done = few(&server, &["--tries", "1", "--cassettes", "tapes"]);
+        let mut all = done.all() + &written(&done.sandbox.path("out"));
+        if done.sandbox.path("tapes").exists() {
+            all += &written(&done.sandbox.path("tapes"));
+        }
+        // Not even the beginning of it, where a text was cut.
+        assert!(all.contains("[key]") && !all.contains("sk-very"), "{}", done.all());
+    };
+    check(|seen| Answer::Json(200, reply(seen, &format!("## Goal\nUse {KEY}."), "stop")));
+    check(|_| Answer::Json(400, json!({"error": {"message": format!("{}{KEY}", "x".repeat(390))}})));
+    check(|_| Answer::Page(500, vec![], format!("<p>{KEY}</p>")));
+}
+
+#[test]
+fn ends_that_are_none_are_told() {
+    for (end, used) in [
+        ("error", "truncate"),
+        ("MAX_TOKENS", "truncate"),
+        ("model_length", "truncate"),
+        ("eos", "structured"),
+    ] {
+        let server = Server::start(move |seen, _| Answer::Json(200, reply(seen, "## Goal\nGo on.", end)));
+        assert_eq!(few(&server, &[]).fates()[0].0, used, "{end}");
+    }
+    for text in ["They want rows.\n</think>\n", "<thinking>only</thinking>", "\u{200b}"] {
+        let server = Server::start(move |seen, _| Answer::Json(200, reply(seen, text, "stop")));
+        assert_eq!(few(&server, &[]).fates()[0].0, "truncate", "{text:?}");
+    }
 }

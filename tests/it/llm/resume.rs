@@ -159,3 +159,59 @@ fn every_kind_of_row_comes_back_as_it_was() {
     let wrong = sandbox.run(&["replay", &log, "--resume"]);
     assert!(wrong.code == 2 && wrong.stderr.contains("--out"), "{}", wrong.stderr);
 }
+
+#[test]
+fn two_runs_do_not_write_to_one_directory() {
+    let server = Server::start(|seen, number| {
+        std::thread::sleep(Duration::from_millis(400));
+        model(seen, number)
+    });
+    let sandbox = Sandbox::new();
+    sandbox.file("log.jsonl", many(4));
+    let url = server.url();
+    let mut first = Command::new(assert_cmd::cargo::cargo_bin("compactor"));
+    first.env_clear().env("HOME", sandbox.path("")).current_dir(sandbox.path(""));
+    first.args([
+        "replay",
+        "log.jsonl",
+        "--summarizer",
+        "llm",
+        "--base-url",
+        &url,
+        "--model",
+        "served",
+        "--out",
+        "out",
+    ]);
+    let mut first = first.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it runs");
+    while server.connections() == 0 {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let asked = || server.seen().len();
+    let second = sandbox.run(&["replay", "log.jsonl", "--out", "out"]);
+    assert!(second.code == 2 && second.stderr.contains("another run"), "{}", second.stderr);
+    assert!(asked() > 0 && first.wait().expect("it ends").success());
+    // The next one finds the directory free.
+    assert_eq!(sandbox.run(&["replay", "log.jsonl", "--out", "out"]).code, 0);
+}
+
+#[test]
+fn sessions_of_an_outage_are_asked_for_again() {
+    // The first three requests of the server fail for good.
+    let server = Server::start(|seen, number| match number {
+        0..3 => super::Answer::Json(503, serde_json::json!({"error": {"message": "Overloaded"}})),
+        _ => model(seen, number),
+    });
+    let sandbox = Sandbox::new();
+    sandbox.file("log.jsonl", many(4));
+    let arguments = ["-s", "structured", "--tries", "1", "--concurrency", "1", "--jobs", "1"];
+    let run = |sandbox: Sandbox, more: &[&str]| {
+        replay_in(sandbox, "log.jsonl", &server.url(), &[&arguments[..], more].concat())
+    };
+    let first = run(sandbox, &[]);
+    assert_eq!(first.ran.code, 3, "{}", first.all());
+    assert!(first.ran.stderr.contains("Overloaded"), "{}", first.ran.stderr);
+    let second = run(first.sandbox, &["--resume"]);
+    assert_eq!(second.ran.code, 0, "{}", second.all());
+    assert!(second.fates().iter().all(|(used, reason)| used == "structured" && reason.is_empty()));
+}

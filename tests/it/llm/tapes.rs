@@ -179,3 +179,42 @@ fn cassettes_hold_no_address() {
         assert!(!all.to_lowercase().contains(text), "{text}");
     }
 }
+
+#[test]
+fn a_place_where_no_reply_can_be_kept_is_told_before_one_is_asked_for() {
+    let server = Server::start(model);
+    let sandbox = Sandbox::new();
+    sandbox.file("taken", "a file");
+    let sandbox = {
+        let done = replay_in(sandbox, &session(), &server.url(), &["-w", "900", "--cassettes", "taken"]);
+        assert!(done.ran.code == 2 && done.ran.stderr.contains("taken"), "{}", done.all());
+        done.sandbox
+    };
+    // Results are replaced, cassettes stay: one does not lie in the other.
+    let done = replay_in(sandbox, &session(), &server.url(), &["-w", "900", "--cassettes", "out/tapes"]);
+    assert!(done.ran.code == 2 && done.ran.stderr.contains("beside it"), "{}", done.all());
+    assert_eq!(server.connections(), 0);
+}
+
+#[cfg(unix)]
+#[test]
+fn what_is_no_regular_file_is_no_cassette() {
+    let server = Server::start(model);
+    let run = ["-w", "900", "-s", "structured", "--cassettes", "tapes"];
+    let done = replay(&server, &run);
+    let tapes = names(&done.sandbox.path("tapes"));
+    let path = done.sandbox.path("tapes").join(&tapes[0]);
+    std::fs::remove_file(&path).expect("a file");
+    assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+    // Nobody will ever write to it.
+    let found = done.sandbox.run(&["cassettes", "verify", "tapes"]);
+    assert!(found.code == 3 && found.stderr.contains("no regular file"), "{}", found.stderr);
+    let log = session();
+    let all = [
+        &["replay", log.as_str(), "--summarizer", "llm", "--model", "served", "--cassette-mode", "replay"],
+        &run[..],
+    ]
+    .concat();
+    let ran = done.sandbox.run(&all);
+    assert!(ran.code == 2 && ran.stderr.contains("no regular file"), "{}", ran.stderr);
+}
