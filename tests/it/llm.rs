@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 mod faults;
+mod recorded;
 mod resume;
 mod server;
 mod tapes;
