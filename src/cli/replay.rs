@@ -207,9 +207,10 @@ fn unknown_windows(output: &RunOutput, ui: &Ui) {
 fn unmeasured_hint(output: &RunOutput) -> &'static str {
     let settings = &output.manifest.settings;
     let failed = output.sessions.iter().any(|row| !row.error.is_empty());
+    let asks = settings.writer.is_some();
     if output.manifest.sessions == 0 {
         READS
-    } else if failed || output.cycles.iter().any(|row| row.summary_degraded) {
+    } else if failed || asks && output.cycles.iter().any(|row| row.summary_degraded) {
         // What failed is said with its cause.
         ""
     } else if settings.strategies.iter().all(|name| name == Strategy::None.name()) {

@@ -31,9 +31,10 @@ fn model(name: &str) -> (f64, f64, u64) {
 
 #[test]
 fn models_are_ranked_as_a_careful_reader_ranks_their_summaries() {
-    let (own, qwen15, qwen05) = (measured(&[]), model("qwen15"), model("qwen05"));
+    let (own, qwen15, qwen05, smollm2) = (measured(&[]), model("qwen15"), model("qwen05"), model("smollm2"));
     // The larger one writes summaries that miss most of it; the smaller ones run on until they are cut off, nearly always.
     assert!(own.1 > qwen15.1 && qwen15.1 > qwen05.1, "{own:?} {qwen15:?} {qwen05:?}");
     assert!(own.0 > qwen15.0 && qwen15.0 >= qwen05.0, "{own:?} {qwen15:?} {qwen05:?}");
-    assert_eq!((own.2, qwen15.2, qwen05.2), (0, 1, 6));
+    assert!(qwen05.1 >= smollm2.1 && qwen05.0 >= smollm2.0, "{qwen05:?} {smollm2:?}");
+    assert_eq!((own.2, qwen15.2, qwen05.2, smollm2.2), (0, 1, 6, 7));
 }
