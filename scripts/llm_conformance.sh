@@ -5,30 +5,12 @@
 # Where the package cannot be had it says so in one line and ends well; with COMPACTOR_REQUIRE_REAL_LLM=1 that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-compactor=$(realpath "${1:-target/release/compactor}")
-cache=${COMPACTOR_MODEL_CACHE:-$HOME/.cache/compactor-models}
-log=tests/data/prompts/session.jsonl
-scratch=$(mktemp -d)
-server=
-finish() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  rm -rf "$scratch"
-}
-trap finish EXIT
-
-skip() {
-  echo "client conformance: skipped: $*"
-  [ "${COMPACTOR_REQUIRE_REAL_LLM:-0}" != 1 ]
-  exit
-}
-command -v python3 >/dev/null || skip "python3 is missing"
-command -v curl >/dev/null || skip "curl is missing"
+. scripts/llm/common.sh "client conformance" "${1:-}"
 venv=$cache/llmock
 if [ ! -x "$venv/bin/llmock" ]; then
   { python3 -m venv "$venv" && "$venv/bin/pip" install -q --disable-pip-version-check llmock==0.2.2; } \
     >"$scratch/pip" 2>&1 || skip "llmock cannot be had ($(tail -n 1 "$scratch/pip"))"
 fi
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 url=http://127.0.0.1:$port
 "$venv/bin/llmock" serve --host 127.0.0.1 --port "$port" --context-window 960 --response-style hello \
   >"$scratch/llmock" 2>&1 &

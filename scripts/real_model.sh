@@ -6,24 +6,7 @@
 # that is a failure.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-compactor=$(realpath "${1:-target/release/compactor}")
-cache=${COMPACTOR_MODEL_CACHE:-$HOME/.cache/compactor-models}
-log=tests/data/prompts/session.jsonl
-scratch=$(mktemp -d)
-server=
-finish() {
-  [ -z "$server" ] || kill "$server" 2>/dev/null || true
-  rm -rf "$scratch"
-}
-trap finish EXIT
-
-skip() {
-  echo "real model: skipped: $*"
-  [ "${COMPACTOR_REQUIRE_REAL_LLM:-0}" != 1 ]
-  exit
-}
-command -v python3 >/dev/null || skip "python3 is missing"
-command -v curl >/dev/null || skip "curl is missing"
+. scripts/llm/common.sh "real model" "${1:-}"
 
 passed=0 failed=0
 check() {
@@ -37,11 +20,10 @@ check() {
   fi
 }
 
-# The weights and the server; its port is one that is free now.
+# The weights and the server.
 if ! scripts/llm/fetch_model.sh smollm2 "$cache/models" >/dev/null 2>"$scratch/fetch"; then
   skip "the weights cannot be had ($(tail -n 1 "$scratch/fetch"))"
 fi
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 if ! server=$(scripts/llm/start_server.sh smollm2 "$port" 1024 "$cache" right-key 2>"$scratch/fetch"); then
   server=
   skip "the server cannot be had ($(tail -n 1 "$scratch/fetch"))"

@@ -3,8 +3,8 @@
 use super::*;
 use crate::score::invariants::{Broken, check};
 use crate::strategy::Strategy;
-use crate::summarize::SummarizeError;
 use crate::summarize::extractive::Extractive;
+use crate::summarize::{SummarizeError, SummaryRequest};
 use crate::testing::transcript;
 use crate::transcript::Message;
 use proptest::prelude::*;

@@ -1,13 +1,9 @@
 //! A compactor of the user's own: what it is asked, what it may reply, and what it costs when it fails.
 
+use crate::prompts::session;
 use crate::support::{Ran, Sandbox, fixture};
 use serde_json::Value;
 use std::collections::BTreeMap;
-
-/// A session in which a person sets rules, an agent reads, edits and runs, and a result is long.
-fn session() -> String {
-    format!("{}/tests/data/prompts/session.jsonl", env!("CARGO_MANIFEST_DIR"))
-}
 
 fn script(name: &str) -> String {
     format!("{}/scripts/{name}", env!("CARGO_MANIFEST_DIR"))

@@ -2,6 +2,7 @@
 //!
 //! The model is a server on this machine; no test leaves it, and none looks at the words of a real model.
 
+use crate::prompts::{SYSTEMS, session};
 use crate::support::{Ran, Sandbox, fixture};
 use serde_json::{Value, json};
 use server::{Answer, Seen, Server, model, reply, summary};
@@ -17,26 +18,8 @@ mod resume;
 mod server;
 mod tapes;
 
-/// A session in which a person sets rules, an agent reads, edits and runs, and a result is long.
-fn session() -> String {
-    format!("{}/tests/data/prompts/session.jsonl", env!("CARGO_MANIFEST_DIR"))
-}
-
 /// A key that no output may hold.
 const KEY: &str = "sk-very-secret-0123456789";
-
-/// Profiles with a window at which each compacts the session several times, splitting a turn where it does that.
-const SYSTEMS: [(&str, &str); 9] = [
-    ("standard", "900"),
-    ("opal", "900"),
-    ("pi", "700"),
-    ("pi-0.73", "700"),
-    ("operator-use", "500"),
-    ("lis", "700"),
-    ("lis-digests", "700"),
-    ("sven", "1700"),
-    ("sven-interactive", "1700"),
-];
 
 /// A replay of the session with a model, and its rows.
 struct Replayed {

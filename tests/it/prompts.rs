@@ -4,7 +4,7 @@ use crate::support::Sandbox;
 use serde_json::Value;
 
 /// A session in which a person sets rules, an agent reads, edits and runs, and a result is long.
-fn session() -> String {
+pub(crate) fn session() -> String {
     format!("{}/tests/data/prompts/session.jsonl", env!("CARGO_MANIFEST_DIR"))
 }
 
@@ -27,7 +27,7 @@ fn text<'v>(prompt: &'v Value, field: &str) -> &'v str {
 }
 
 /// Windows at which each system compacts the session twice, and splits a turn where it does that.
-const SYSTEMS: [(&str, &str); 9] = [
+pub(crate) const SYSTEMS: [(&str, &str); 9] = [
     ("standard", "900"),
     ("opal", "900"),
     ("pi", "700"),
