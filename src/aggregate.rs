@@ -14,6 +14,7 @@ pub mod across;
 pub mod audit;
 pub mod curves;
 pub mod kept;
+pub mod probes;
 pub mod scores;
 
 use audit::AfterRow;

@@ -17,6 +17,7 @@ pub mod gate;
 pub mod inspect;
 pub mod model;
 pub mod overflow;
+pub mod probes;
 pub mod profiles;
 pub mod replay;
 pub mod report;
@@ -48,6 +49,7 @@ pub fn main() -> ExitCode {
         Verb::Profiles(args) => profiles::run(args, &ui),
         Verb::Tune(args) => tune::run(args, &ui),
         Verb::Cassettes(args) => cassettes::run(args, &ui),
+        Verb::Probes(args) => probes::run(args, &ui),
         Verb::Compact(args) => compact::run(args, &ui),
         Verb::Convert(args) => convert::run(args, &ui),
         Verb::Compare(args) => compare::run(args, &ui),

@@ -24,6 +24,7 @@ pub mod inspect;
 pub mod markdown;
 pub mod overflow;
 pub mod page;
+pub mod probes;
 pub mod rank;
 pub mod redact;
 pub mod runs;

@@ -12,6 +12,7 @@ pub mod compacted;
 pub mod files;
 pub mod inspected;
 pub mod journal;
+pub mod probes;
 pub mod shown;
 pub mod sound;
 pub mod spool;

@@ -9,6 +9,7 @@ pub mod fold;
 pub mod inspect;
 mod kept;
 mod logs;
+pub mod probes;
 mod rows;
 pub mod show;
 mod spells;
@@ -27,7 +28,7 @@ use crate::results::{
     AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow,
     WriterSettings, ratio,
 };
-use crate::score::Scorer;
+use crate::score::{Cycle, CycleScore, Scorer};
 use crate::strategy::Strategy;
 use crate::strategy::exec::EXEC;
 use crate::summarize::Summarizer;
@@ -359,11 +360,30 @@ fn session(
     summarizer: &dyn Summarizer,
 ) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
-    under_plans(transcript, place, settings, summarizer, &|_| true, &mut outcome, &mut |_, _| {});
+    let ears = Ears { cycle: &mut |_, _| {}, plan: &mut |_, _| {} };
+    under_plans(transcript, place, settings, summarizer, &|_| true, &mut outcome, ears);
     outcome
 }
 
-/// Prepares a session once and replays it under every plan that is wanted; behind each, `told` may take its rows away.
+/// Who listens while a session is replayed.
+struct Ears<'e> {
+    /// Hears of each cycle of each plan.
+    cycle: &'e mut dyn FnMut(PlanAt, &Heard<'_>),
+    /// Hears of each plan when it is done, and may take its rows away.
+    plan: &'e mut dyn FnMut(PlanAt, &mut SessionOutcome),
+}
+
+/// One cycle, scored.
+struct Heard<'h> {
+    /// Its number, from 1.
+    number: usize,
+    cycle: &'h Cycle<'h>,
+    score: &'h CycleScore,
+    /// Tokens.
+    window: u64,
+}
+
+/// Prepares a session once and replays it under every plan that is wanted.
 fn under_plans(
     transcript: &Transcript,
     place: Place<'_>,
@@ -371,7 +391,7 @@ fn under_plans(
     summarizer: &dyn Summarizer,
     wanted: &dyn Fn(PlanAt) -> bool,
     outcome: &mut SessionOutcome,
-    told: &mut dyn FnMut(PlanAt, &mut SessionOutcome),
+    ears: Ears<'_>,
 ) {
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);
@@ -416,7 +436,7 @@ fn under_plans(
                 row.error = why;
                 outcome.sessions.push(row);
                 stopped += 1;
-                told(place_of, outcome);
+                (ears.plan)(place_of, outcome);
                 continue;
             }
             row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
@@ -428,7 +448,10 @@ fn under_plans(
                 let frame = Frame::of(&plan, planner, summarizer);
                 let log_facts = settings.log_facts;
                 let scene = Scene { transcript, prepared, facts, scorer, place, frame, log_facts };
-                scene.rows(&result, &mut row, outcome, |_, _, _| {});
+                scene.rows(&result, &mut row, outcome, |index, cycle, score| {
+                    let heard = Heard { number: index + 1, cycle, score, window: *window };
+                    (ears.cycle)(place_of, &heard);
+                });
             }
             tell_cost(&mut row, &result.cost);
             if settings.events && *strategy != Strategy::None {
@@ -446,7 +469,7 @@ fn under_plans(
             }
             outcome.exercised |= row.exercised;
             outcome.sessions.push(row);
-            told(place_of, outcome);
+            (ears.plan)(place_of, outcome);
         }
         also_lost(outcome, first, &settings.strategies);
     }

@@ -17,6 +17,7 @@ mod audit;
 mod inspect;
 mod model;
 mod overflow;
+mod probes;
 mod profiles;
 mod replay;
 mod report;
@@ -27,10 +28,11 @@ mod writing;
 
 pub use audit::AuditArgs;
 pub use inspect::{InspectArgs, InspectOutput};
-pub use model::{Cassette, CassettesArgs, CassettesVerb, Miss, ModelArgs, Writer};
+pub use model::{AskArgs, Cassette, CassettesArgs, CassettesVerb, Miss, ModelArgs, Writer};
 pub use overflow::{OverflowArgs, TextOutput};
+pub use probes::{AnswerArgs, EmitArgs, ProbesArgs, ProbesVerb, ScoreArgs};
 pub use profiles::{ProfilesArgs, ProfilesVerb};
-pub use replay::ReplayArgs;
+pub use replay::{PlanArgs, ReplayArgs};
 pub use report::ReportArgs;
 pub use show::{REPLAY_ONLY, ShowArgs, ShowFormat};
 pub use tune::TuneArgs;
@@ -100,6 +102,9 @@ pub enum Verb {
     /// Tell what error texts of model providers say: an overflow or not, the limit, and which systems would notice
     #[command(long_about = overflow::ABOUT)]
     Overflow(OverflowArgs),
+    /// Ask a model closed questions about what compactions put at risk
+    #[command(long_about = probes::ABOUT)]
+    Probes(ProbesArgs),
     /// Look after the replies of models that runs keep and replay
     #[command(long_about = model::CASSETTES_ABOUT)]
     Cassettes(CassettesArgs),

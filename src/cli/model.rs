@@ -1,6 +1,6 @@
 //! Who writes the summaries of a run, by the command line, the profiles and the environment.
 
-use super::args::{Cassette, ModelArgs, Writer};
+use super::args::{AskArgs, Cassette, ModelArgs, Writer};
 use super::exit::Failure;
 use super::show::template;
 use super::ui::Ui;
@@ -10,12 +10,11 @@ use crate::results::WriterSettings;
 use crate::summarize::cassette::Cassettes;
 use crate::summarize::extractive::Extractive;
 use crate::summarize::llm::{
-    Endpoint, Key, Limits, Model, ModelRules, ModelSettings, Provider, Retries, Spent, Tapes, Temperature,
-    Ways, variable,
+    Endpoint, Key, Limits, Model, ModelRules, ModelSettings, OnMiss, Provider, Retries, Spent, Tapes,
+    Temperature, Ways, variable,
 };
 use crate::summarize::{Flaw, Summarizer};
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 /// The summarizer of a run.
 #[derive(Debug)]
@@ -47,7 +46,7 @@ impl Scribe {
                 }
             };
         }
-        let rules = rules(args);
+        let rules = rules(&args.ask);
         let all: Vec<ModelRules> = profiles.iter().map(|profile| rules.over(&profile.llm)).collect();
         for (rules, profile) in all.iter().zip(profiles) {
             if rules.model.is_none() {
@@ -58,59 +57,18 @@ impl Scribe {
                 ));
             }
         }
-        let mode = args.cassette_mode.unwrap_or(Cassette::Auto);
-        let tapes = args.cassettes.as_ref().map(|dir| Tapes {
-            cassettes: Cassettes::new(dir),
-            mode: mode.into(),
-            on_miss: args.on_miss.into(),
-        });
-        if let Some(dir) = args.cassettes.as_ref().filter(|dir| mode == Cassette::Replay && !dir.is_dir()) {
-            let cause =
-                format!("--cassettes {}: no such directory, so there is nothing to replay", dir.display());
-            return Err(Failure::new(cause, "record with --cassette-mode record or auto, or check the path"));
-        }
-        let limits = Limits { requests: args.max_requests, cost: args.max_cost, price: args.price };
         // One model for all profiles names the rows; else each profile has its own.
         let mut first = ModelRules { base_url: rules.base_url.clone(), ..ModelRules::UNSAID };
         if let Some(one) = all.first().filter(|one| all.iter().all(|other| other == *one)) {
             first.model.clone_from(&one.model);
         }
-        let rules = ModelRules { model: rules.model.or(first.model), ..rules };
         let settings = ModelSettings {
-            rules,
+            rules: ModelRules { model: rules.model.or(first.model), ..rules },
             template: args.prompt.as_deref().map(template).transpose()?,
-            tapes,
-            limits,
-            retries: Retries { tries: args.tries, ..Retries::default() },
-            concurrency: usize::from(args.concurrency),
+            ..asked(&args.ask, args.on_miss.unwrap_or(super::args::Miss::Fail).into())?
         };
-        if args.dry_run {
-            return Ok(Self::Dry(Box::new(Model::dry(settings)), all));
-        }
-        if mode != Cassette::Replay || args.cassettes.is_none() {
-            for rules in &all {
-                reachable(rules, args)?;
-            }
-            for host in hosts(&all) {
-                ui.say(&format!("summaries are asked of {host}"));
-            }
-        }
-        let mut own_keys = Vec::new();
-        for provider in [Provider::OpenAi, Provider::Anthropic] {
-            own_keys.extend(key(variable(provider))?.map(|key| (provider, key)));
-        }
-        if let Some(tapes) = settings.tapes.as_ref().filter(|_| mode != Cassette::Replay) {
-            tapes.cassettes.prepare().map_err(|error| Failure::new(error.to_string(), ""))?;
-        }
-        let ways = Ways {
-            key: key(ANY_KEY)?,
-            own_keys,
-            timeout: Duration::from_secs(args.timeout),
-            allow_http: args.allow_http,
-        };
-        Model::new(settings, ways)
-            .map(|model| Self::Model(Box::new(model)))
-            .map_err(|cause| Failure::new(cause, ""))
+        let model = Box::new(open(&args.ask, &all, settings, "summaries are asked of", ui)?);
+        Ok(if args.ask.dry_run { Self::Dry(model, all) } else { Self::Model(model) })
     }
 
     /// It, as a run knows it.
@@ -130,7 +88,7 @@ impl Scribe {
                 } else {
                     jobs
                 };
-                cores.max(usize::from(args.concurrency))
+                cores.max(args.ask.places())
             }
             Self::Embedded | Self::Dry(..) => jobs,
         }
@@ -141,8 +99,7 @@ impl Scribe {
         if matches!(self, Self::Embedded) {
             return None;
         }
-        let rules = rules(args);
-        let replays = args.cassettes.is_some() && args.cassette_mode == Some(Cassette::Replay);
+        let rules = rules(&args.ask);
         Some(WriterSettings {
             provider: rules.provider.map(|provider| provider.name().to_owned()).unwrap_or_default(),
             model: rules.model.unwrap_or_default(),
@@ -159,7 +116,7 @@ impl Scribe {
                 Self::Embedded => String::new(),
             },
             on_miss: match args.on_miss {
-                super::args::Miss::Extractive if replays => "extractive".to_owned(),
+                Some(super::args::Miss::Extractive) if args.ask.replays() => "extractive".to_owned(),
                 _ => String::new(),
             },
         })
@@ -167,7 +124,7 @@ impl Scribe {
 
     /// Names of the cassettes that hold its replies, in order; `earlier`: those of sessions that an earlier run finished.
     pub fn cassettes(&self, args: &ModelArgs, earlier: Vec<String>) -> Vec<String> {
-        if args.cassettes.is_none() {
+        if args.ask.cassettes.is_none() {
             return Vec::new();
         }
         let names: BTreeSet<String> = self.summarizer().answered(0).into_iter().chain(earlier).collect();
@@ -177,19 +134,13 @@ impl Scribe {
     /// Says what was asked and what it came to, and why nobody was asked any more.
     pub fn report(&self, ui: &Ui) {
         let Self::Model(model) = self else { return };
-        let spent = model.spent();
-        if spent.requests + spent.replayed > 0 {
-            ui.say(&sum(&spent, model.limits().price.is_some()));
-        }
         for (why, times) in model.troubles() {
             ui.complain(&format!(
                 "{} did not come from the model: {why}",
                 count(times as u64, "summary text")
             ));
         }
-        if let Some(why) = model.ended() {
-            ui.complain(&format!("no more summaries were asked for: {why}"));
-        }
+        replies(model, ui);
     }
 
     /// Some texts did not come for reasons that are none of the policy's: figures are then those of something else, too.
@@ -253,8 +204,85 @@ pub fn plan(model: &Model, all: &[ModelRules]) -> String {
     out
 }
 
+/// A model to be asked for anything but summaries, and what is said of it.
+///
+/// # Errors
+///
+/// The arguments lead nowhere.
+pub fn asker(args: &AskArgs, ui: &Ui) -> Result<(Model, ModelRules), Failure> {
+    let rules = rules(args);
+    if rules.model.is_none() {
+        return Err(Failure::new("no model is named", "give --model NAME"));
+    }
+    let settings = ModelSettings { rules: rules.clone(), ..asked(args, OnMiss::Fail)? };
+    let model = open(args, std::slice::from_ref(&rules), settings, "answers are asked of", ui)?;
+    Ok((model, rules))
+}
+
+/// Says what was asked and what it came to, and why nobody was asked any more.
+pub fn replies(model: &Model, ui: &Ui) {
+    let spent = model.spent();
+    if spent.requests + spent.replayed > 0 {
+        ui.say(&sum(&spent, model.limits().price.is_some()));
+    }
+    if let Some(why) = model.ended() {
+        ui.complain(&format!("nothing more was asked for: {why}"));
+    }
+}
+
+/// How a model is asked, by the command line; of the model itself nothing.
+fn asked(args: &AskArgs, on_miss: OnMiss) -> Result<ModelSettings, Failure> {
+    if let Some(dir) = args.cassettes.as_ref().filter(|dir| args.replays() && !dir.is_dir()) {
+        let cause =
+            format!("--cassettes {}: no such directory, so there is nothing to replay", dir.display());
+        return Err(Failure::new(cause, "record with --cassette-mode record or auto, or check the path"));
+    }
+    let retries = Retries::default();
+    Ok(ModelSettings {
+        tapes: args.cassettes.as_ref().map(|dir| Tapes {
+            cassettes: Cassettes::new(dir),
+            mode: args.cassette_mode.unwrap_or(Cassette::Auto).into(),
+            on_miss,
+        }),
+        limits: Limits { requests: args.max_requests, cost: args.max_cost, price: args.price },
+        retries: Retries { tries: args.tries.unwrap_or(retries.tries), ..retries },
+        concurrency: args.places(),
+        ..ModelSettings::default()
+    })
+}
+
+/// A model that can be asked, or one that only counts; `all`: what is said of it, for each use that it has.
+fn open(
+    args: &AskArgs,
+    all: &[ModelRules],
+    settings: ModelSettings,
+    doing: &str,
+    ui: &Ui,
+) -> Result<Model, Failure> {
+    if args.dry_run {
+        return Ok(Model::dry(settings));
+    }
+    if !args.replays() {
+        for rules in all {
+            reachable(rules, args)?;
+        }
+        for host in hosts(all) {
+            ui.say(&format!("{doing} {host}"));
+        }
+    }
+    let mut own_keys = Vec::new();
+    for provider in [Provider::OpenAi, Provider::Anthropic] {
+        own_keys.extend(key(variable(provider))?.map(|key| (provider, key)));
+    }
+    if let Some(tapes) = settings.tapes.as_ref().filter(|_| !args.replays()) {
+        tapes.cassettes.prepare().map_err(|error| Failure::new(error.to_string(), ""))?;
+    }
+    let ways = Ways { key: key(ANY_KEY)?, own_keys, timeout: args.patience(), allow_http: args.allow_http };
+    Model::new(settings, ways).map_err(|cause| Failure::new(cause, ""))
+}
+
 /// What the command line says of the model.
-fn rules(args: &ModelArgs) -> ModelRules {
+fn rules(args: &AskArgs) -> ModelRules {
     ModelRules {
         provider: args.provider.map(Provider::from),
         base_url: args.base_url.clone(),
@@ -285,7 +313,7 @@ fn hosts(all: &[ModelRules]) -> Vec<String> {
 }
 
 /// Refuses addresses and missing keys before anything is read.
-fn reachable(rules: &ModelRules, args: &ModelArgs) -> Result<(), Failure> {
+fn reachable(rules: &ModelRules, args: &AskArgs) -> Result<(), Failure> {
     let base = address(rules);
     let endpoint = Endpoint::parse(base).map_err(|cause| Failure::new(cause, ""))?;
     if !endpoint.secure && !endpoint.local && !args.allow_http {

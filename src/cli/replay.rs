@@ -1,6 +1,6 @@
 //! `compactor replay`: arguments to settings, the run, the files, the report, the exit code.
 
-use super::args::ReplayArgs;
+use super::args::{PlanArgs, ReplayArgs};
 use super::exit::{Exit, Failure};
 use super::model::{Scribe, plan};
 use super::ui::Ui;
@@ -19,7 +19,8 @@ use std::path::Path;
 
 /// Runs the verb.
 pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
-    let mut settings = settings(args)?;
+    let mut settings = settings(&args.plan)?;
+    (settings.log_facts, settings.events) = (args.log_facts, args.events);
     let profiles: Vec<&Profile> = settings.profiles.iter().collect();
     let scribe = Scribe::of(&args.model, &profiles, ui)?;
     settings.writer = scribe.told(&args.model);
@@ -34,7 +35,7 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
         ui.product(&plan(model, rules))?;
         return Ok(ended(&output, ui));
     }
-    let programs = args.programs.programs();
+    let programs = args.plan.programs.programs();
     let way = Way {
         programs: &programs,
         scribe: &scribe,
@@ -59,7 +60,8 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
     exit(&done.output)
 }
 
-fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
+/// What is replayed; rows of facts and events are not asked for.
+pub(super) fn settings(args: &PlanArgs) -> Result<RunSettings, Failure> {
     let profiles = args.profile.iter().map(|name| profile(name)).collect::<Result<Vec<_>, _>>()?;
     let profiles = distinct(&profiles);
     let named: Vec<Strategy> = args.strategy.iter().flat_map(|some| some.0.iter().copied()).collect();
@@ -86,8 +88,8 @@ fn settings(args: &ReplayArgs) -> Result<RunSettings, Failure> {
         mode: args.mode.into(),
         tokenizer: args.work.tokenizer,
         jobs: args.work.threads(),
-        log_facts: args.log_facts,
-        events: args.events,
+        log_facts: false,
+        events: false,
         writer: None,
     })
 }

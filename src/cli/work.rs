@@ -63,7 +63,7 @@ pub fn perform(
 ) -> Result<Done, Failure> {
     let Way { scribe, programs, model, out, resume } = way;
     let writer = Beside { writer: scribe.summarizer(), programs };
-    let tapes = model.and_then(|model| model.cassettes.as_deref());
+    let tapes = model.and_then(|model| model.ask.cassettes.as_deref());
     if let (Some(dir), Some(tapes)) = (out, tapes)
         && tapes.starts_with(dir)
     {

@@ -142,7 +142,7 @@ impl FilesError {
     }
 
     /// Reading failed; where the file is missing, that has a cause and a cure of its own.
-    fn missing(path: &Path, error: io::Error, hint: &str) -> Self {
+    pub(super) fn missing(path: &Path, error: io::Error, hint: &str) -> Self {
         let is_missing = error.kind() == io::ErrorKind::NotFound;
         let found = Self::io(path, "read the file", error);
         if is_missing { Self { hint: hint.to_owned(), ..found } } else { found }
@@ -183,7 +183,11 @@ pub fn write_tuning(dir: &Path, table: &str, record: &str, profile: &str) -> Res
     Ok(())
 }
 
-fn prepare_for(dir: &Path, own: &[&str], is_own: fn(&Path, &str) -> bool) -> Result<(), FilesError> {
+pub(super) fn prepare_for(
+    dir: &Path,
+    own: &[&str],
+    is_own: fn(&Path, &str) -> bool,
+) -> Result<(), FilesError> {
     let hint = "give a new or empty directory, or the directory of an earlier run";
     if dir.exists() && !dir.is_dir() {
         return Err(FilesError::new(dir, "is a file, not a directory", hint));
@@ -457,7 +461,7 @@ pub(super) fn restore(text: &str) -> &str {
     }
 }
 
-fn temporary_name(name: &str) -> String {
+pub(super) fn temporary_name(name: &str) -> String {
     format!(".{name}.tmp")
 }
 
@@ -471,7 +475,7 @@ fn remove(dir: &Path, name: &str) -> Result<(), FilesError> {
     }
 }
 
-fn write_file(
+pub(super) fn write_file(
     dir: &Path,
     name: &str,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,

@@ -121,14 +121,19 @@ pub(super) fn manifest<S>(
     manifest
 }
 
+/// An id that no earlier session has: `id`, or with its number behind it.
+pub(super) fn unique(id: &str, taken: &mut FxHashMap<String, u32>) -> String {
+    let count = taken.entry(id.to_owned()).or_default();
+    *count += 1;
+    if *count == 1 { id.to_owned() } else { format!("{id}~{count}") }
+}
+
 /// Gives a session an id that no earlier one has.
 fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
-    let count = taken.entry(session.id.clone()).or_default();
-    *count += 1;
-    if *count == 1 {
+    let id = unique(&session.id, taken);
+    if id == session.id {
         return;
     }
-    let id = format!("{}~{count}", session.id);
     session.cycles.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
     session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));

@@ -1,7 +1,7 @@
 //! Many plans over sessions that are prepared once, of which only a fold of the rows is kept: what a search over settings needs.
 
 use super::assemble::manifest;
-use super::{PlanAt, PoolError, Progress, RunSettings, SessionOutcome, each_file, under_plans};
+use super::{Ears, PlanAt, PoolError, Progress, RunSettings, SessionOutcome, each_file, under_plans};
 use crate::discover::Discovered;
 use crate::results::{ClassRow, CycleRow, Manifest, SessionRow};
 use crate::summarize::Summarizer;
@@ -113,7 +113,8 @@ pub fn fold<T: Send>(
                 outcome.losses.clear();
                 outcome.lost.clear();
             };
-            under_plans(transcript, place, settings, summarizer, &wanted, &mut outcome, &mut take);
+            let ears = Ears { cycle: &mut |_, _| {}, plan: &mut take };
+            under_plans(transcript, place, settings, summarizer, &wanted, &mut outcome, ears);
             plans
         };
         let plans = catch_unwind(AssertUnwindSafe(work)).ok();

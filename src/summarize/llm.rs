@@ -10,7 +10,7 @@
 //! of a number.
 
 use super::cassette::{Cassettes, Tape};
-use super::prompt::{Template, appended, assemble};
+use super::prompt::{Prompt, Template, appended, assemble};
 use super::{Account, Flaw, SummarizeError, Summarizer, SummaryRequest};
 use crate::prompt::TooLong;
 use crate::tokens::Tokenizer;
@@ -113,6 +113,27 @@ enum Trouble {
     Missing,
 }
 
+/// What a call is for, beside its own text.
+struct About {
+    /// In words, where it has to be named.
+    what: String,
+    /// What is said of the model, all in all.
+    rules: ModelRules,
+    /// Counts what providers do not.
+    tokenizer: Tokenizer,
+}
+
+impl About {
+    fn of(request: &SummaryRequest<'_>, rules: &ModelRules) -> Self {
+        let messages = &request.messages;
+        Self {
+            what: format!("messages {} to {}", messages.start, messages.end),
+            rules: rules.over(request.handing.model),
+            tokenizer: request.view.counter.tokenizer(),
+        }
+    }
+}
+
 /// The summarizer.
 #[derive(Debug)]
 pub struct Model {
@@ -193,14 +214,15 @@ impl Model {
 
     /// Has a text written, of a conversation as short as it has to be.
     fn written(&self, request: &SummaryRequest<'_>) -> Result<String, SummarizeError> {
-        let rules = self.settings.rules.over(request.handing.model);
+        let about = About::of(request, &self.settings.rules);
+        let rules = &about.rules;
         let mut most = None;
         let mut output = rules.output(request.aim);
         let mut trouble = String::new();
         for _ in 0..=SHORTENINGS {
             let prompt = assemble(request, self.settings.template.as_ref(), most);
-            let call = Call::new(&rules, output, prompt.clone()).map_err(SummarizeError::Stopped)?;
-            match self.reply(&call, request) {
+            let call = Call::new(rules, output, prompt.clone()).map_err(SummarizeError::Stopped)?;
+            match self.reply(&call, &about) {
                 Ok(reply) => {
                     let text = judged(reply)?;
                     // Whoever reads the figures has to know that it was asked for less.
@@ -269,11 +291,11 @@ impl Model {
     }
 
     /// The reply to a call, which is asked for once.
-    fn reply(&self, call: &Call, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
+    fn reply(&self, call: &Call, about: &About) -> Result<Reply, Trouble> {
         let name = call.name();
         let place = held(&self.asked).entry(name.clone()).or_default().clone();
         let reply = || {
-            let reply = self.asked_once(call, &name, request);
+            let reply = self.asked_once(call, &name, about);
             if matches!(reply, Ok(_) | Err(Trouble::Overflow { .. } | Trouble::Output { .. })) {
                 held(&self.answered).push(name.clone());
             }
@@ -282,7 +304,7 @@ impl Model {
         place.get_or_init(reply).clone()
     }
 
-    fn asked_once(&self, call: &Call, name: &str, request: &SummaryRequest<'_>) -> Result<Reply, Trouble> {
+    fn asked_once(&self, call: &Call, name: &str, about: &About) -> Result<Reply, Trouble> {
         let tapes = self.settings.tapes.as_ref();
         if let Some(tapes) = tapes.filter(|tapes| tapes.mode != TapeMode::Record) {
             match tapes.cassettes.find(name) {
@@ -291,12 +313,11 @@ impl Model {
                     return match tapes.on_miss {
                         OnMiss::Extractive => Err(Trouble::Missing),
                         OnMiss::Fail => Err(Trouble::Stopped(format!(
-                            "no cassette {name}.json in {} answers the request of {} for messages {} to {} ({} tokens)",
+                            "no cassette {name}.json in {} answers the request of {} for {} ({} tokens)",
                             tapes.cassettes.dir().display(),
                             call.model,
-                            request.messages.start,
-                            request.messages.end,
-                            call.tokens(request.view.counter.tokenizer())
+                            about.what,
+                            call.tokens(about.tokenizer)
                         ))),
                     };
                 }
@@ -307,8 +328,7 @@ impl Model {
         if let Some(why) = self.ended.get() {
             return Err(Trouble::Ended(why.clone()));
         }
-        let rules = self.settings.rules.over(request.handing.model);
-        let outcome = self.line.ask(call, &rules, &self.settings, &self.spent, request);
+        let outcome = self.line.ask(call, &about.rules, &self.settings, &self.spent, about.tokenizer);
         if let Err(Trouble::Ended(why)) = &outcome {
             self.ended.get_or_init(|| why.clone());
         }
@@ -423,7 +443,46 @@ impl Summarizer for Model {
     }
 }
 
+/// Most tokens of an answer where nothing else is said.
+const ANSWER: u64 = 256;
+
 impl Model {
+    /// The answer to one prompt, without what the model reasoned; nothing is shortened for it. `what` names it in errors.
+    ///
+    /// # Errors
+    ///
+    /// There is none: the cause, in a line.
+    pub fn answer(&self, prompt: Prompt, what: &str, tokenizer: Tokenizer) -> Result<String, String> {
+        let about = About { what: what.to_owned(), rules: self.settings.rules.clone(), tokenizer };
+        let mut output = about.rules.max_output_tokens.unwrap_or(ANSWER);
+        loop {
+            let call = Call::new(&about.rules, output, prompt.clone())?;
+            match self.reply(&call, &about) {
+                Ok(reply) => {
+                    return match judged(reply) {
+                        // Whoever answers first and explains then has answered.
+                        Ok(text) | Err(SummarizeError::Flawed(Flaw::CutShort, text))
+                            if !text.trim().is_empty() =>
+                        {
+                            Ok(text)
+                        }
+                        Ok(_) => Err("the reply is empty".to_owned()),
+                        Err(error) => Err(error.to_string()),
+                    };
+                }
+                Err(Trouble::Output { limit, .. }) if limit > 0 && limit < output => output = limit,
+                Err(
+                    Trouble::Overflow { text, .. }
+                    | Trouble::Output { text, .. }
+                    | Trouble::Failed(text)
+                    | Trouble::Stopped(text)
+                    | Trouble::Ended(text),
+                ) => return Err(text),
+                Err(Trouble::Missing) => return Err("nobody was asked".to_owned()),
+            }
+        }
+    }
+
     /// A text with the lists of the harness behind it, both within the budget.
     fn with_lists(text: &str, request: &SummaryRequest<'_>) -> String {
         let tokenizer = request.view.counter.tokenizer();

@@ -3,6 +3,7 @@
 use crate::summarize::llm::{OnMiss, Price, Provider, TapeMode, Temperature};
 use clap::{ArgAction, Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Who writes summaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -70,11 +71,6 @@ impl From<Miss> for OnMiss {
     }
 }
 
-/// Requests on their way at once where nothing else is said.
-const CONCURRENCY: u16 = 4;
-/// Seconds until a reply has to be there where nothing else is said.
-const TIMEOUT: u64 = 600;
-
 /// Who writes summaries, and how a model is asked.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Summaries by a model")]
@@ -83,6 +79,22 @@ pub struct ModelArgs {
     #[arg(long, value_enum, default_value_t = Writer::Extractive)]
     pub summarizer: Writer,
 
+    /// How it is asked
+    #[command(flatten)]
+    pub ask: AskArgs,
+
+    /// Instructions in place of ours; see `compactor show --help`
+    #[arg(long, value_name = "FILE")]
+    pub prompt: Option<PathBuf>,
+
+    /// What a reply means that is not there, in replay [default: fail]
+    #[arg(long, value_enum, requires = "cassettes")]
+    pub on_miss: Option<Miss>,
+}
+
+/// How a model is asked.
+#[derive(Debug, Args)]
+pub struct AskArgs {
     /// Protocol of the server [default: openai, or what the profile says]
     #[arg(long, value_enum)]
     pub provider: Option<Protocol>,
@@ -95,7 +107,7 @@ pub struct ModelArgs {
     #[arg(long, value_name = "NAME")]
     pub model: Option<String>,
 
-    /// Most tokens of a reply [default: one and a half times the budget of the summary, and 256]
+    /// Most tokens of a reply [default: for a summary one and a half times its budget and 256, for an answer 256]
     #[arg(long, value_name = "TOKENS", value_parser = clap::value_parser!(u64).range(1..=1_000_000))]
     pub max_output_tokens: Option<u64>,
 
@@ -103,17 +115,17 @@ pub struct ModelArgs {
     #[arg(long, value_name = "T")]
     pub temperature: Option<Temperature>,
 
-    /// Requests on their way at once
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256), default_value_t = CONCURRENCY)]
-    pub concurrency: u16,
+    /// Requests on their way at once [default: 4]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    pub concurrency: Option<u16>,
 
-    /// Seconds until a reply has to be there
-    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400), default_value_t = TIMEOUT)]
-    pub timeout: u64,
+    /// Seconds until a reply has to be there [default: 600]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
+    pub timeout: Option<u64>,
 
-    /// Times that a request is sent in all, where waiting may help
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50), default_value_t = 6)]
-    pub tries: u32,
+    /// Times that a request is sent in all, where waiting may help [default: 6]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=50))]
+    pub tries: Option<u32>,
 
     /// Send no more requests than this, repeated ones included
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
@@ -135,10 +147,6 @@ pub struct ModelArgs {
     #[arg(long, action = ArgAction::SetTrue)]
     pub allow_http: bool,
 
-    /// Instructions in place of ours; see `compactor show --help`
-    #[arg(long, value_name = "FILE")]
-    pub prompt: Option<PathBuf>,
-
     /// Directory of replies that are kept, a file each
     #[arg(long, value_name = "DIR")]
     pub cassettes: Option<PathBuf>,
@@ -146,28 +154,44 @@ pub struct ModelArgs {
     /// When they are read and written [default: auto]
     #[arg(long, value_name = "MODE", value_enum, requires = "cassettes")]
     pub cassette_mode: Option<Cassette>,
+}
 
-    /// What a reply means that is not there, in replay
-    #[arg(long, value_enum, default_value_t = Miss::Fail)]
-    pub on_miss: Miss,
+impl AskArgs {
+    /// Requests on their way at once.
+    pub fn places(&self) -> usize {
+        self.concurrency.map_or(4, usize::from)
+    }
+
+    /// A reply has to be there after so long.
+    pub fn patience(&self) -> Duration {
+        Duration::from_secs(self.timeout.unwrap_or(600))
+    }
+
+    /// Replies come from cassettes alone.
+    pub fn replays(&self) -> bool {
+        self.cassettes.is_some() && self.cassette_mode == Some(Cassette::Replay)
+    }
 }
 
 impl ModelArgs {
     /// Arguments that mean nothing without a model.
     pub fn of_a_model(&self) -> Vec<&'static str> {
         [
-            ("--provider", self.provider.is_some()),
-            ("--base-url", self.base_url.is_some()),
-            ("--model", self.model.is_some()),
-            ("--max-output-tokens", self.max_output_tokens.is_some()),
-            ("--temperature", self.temperature.is_some()),
-            ("--max-requests", self.max_requests.is_some()),
-            ("--max-cost", self.max_cost.is_some()),
-            ("--price", self.price.is_some()),
-            ("--dry-run", self.dry_run),
-            ("--allow-http", self.allow_http),
+            ("--provider", self.ask.provider.is_some()),
+            ("--base-url", self.ask.base_url.is_some()),
+            ("--model", self.ask.model.is_some()),
+            ("--max-output-tokens", self.ask.max_output_tokens.is_some()),
+            ("--temperature", self.ask.temperature.is_some()),
+            ("--concurrency", self.ask.concurrency.is_some()),
+            ("--timeout", self.ask.timeout.is_some()),
+            ("--tries", self.ask.tries.is_some()),
+            ("--max-requests", self.ask.max_requests.is_some()),
+            ("--max-cost", self.ask.max_cost.is_some()),
+            ("--price", self.ask.price.is_some()),
+            ("--dry-run", self.ask.dry_run),
+            ("--allow-http", self.ask.allow_http),
             ("--prompt", self.prompt.is_some()),
-            ("--cassettes", self.cassettes.is_some()),
+            ("--cassettes", self.ask.cassettes.is_some()),
         ]
         .into_iter()
         .filter_map(|(name, given)| given.then_some(name))

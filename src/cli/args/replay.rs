@@ -35,6 +35,39 @@ pub struct ReplayArgs {
     #[command(flatten)]
     pub list: ListArgs,
 
+    /// What is replayed, and how
+    #[command(flatten)]
+    pub plan: PlanArgs,
+
+    /// Write run.json and the CSV files (cycles, classes, sessions, spells, curves, summary, kept, distributions, differences) to this directory
+    #[arg(short, long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+
+    /// Go on with a run to the same directory that was stopped, or that a limit or an error ended: finished sessions with equal
+    /// content and settings are kept, the rest is done
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub resume: bool,
+
+    /// Also write facts.csv: a row per fact and cycle
+    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
+    pub log_facts: bool,
+
+    /// Print what each policy's own system would tell of its compactions in place of the report; with --out also to events.csv
+    #[arg(long, action = ArgAction::SetTrue, conflicts_with = "format")]
+    pub events: bool,
+
+    /// What to print
+    #[arg(short, long, value_enum, default_value_t = Output::Table)]
+    pub format: Output,
+
+    /// Who writes summaries
+    #[command(flatten)]
+    pub model: ModelArgs,
+}
+
+/// What sessions are replayed under, and how the work is done.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
     /// Strategies to compare: structured, narrative, truncate, emergency, the control none, and exec:COMMAND for a program of
     /// yours, in any language (see the README); a command ends its argument, give several with an argument each
     #[arg(short, long, value_name = "NAME", value_parser = strategies,
@@ -82,31 +115,6 @@ pub struct ReplayArgs {
     /// How the work is done
     #[command(flatten)]
     pub work: WorkArgs,
-
-    /// Write run.json and the CSV files (cycles, classes, sessions, spells, curves, summary, kept, distributions, differences) to this directory
-    #[arg(short, long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-
-    /// Go on with a run to the same directory that was stopped, or that a limit or an error ended: finished sessions with equal
-    /// content and settings are kept, the rest is done
-    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
-    pub resume: bool,
-
-    /// Also write facts.csv: a row per fact and cycle
-    #[arg(long, requires = "out", action = ArgAction::SetTrue)]
-    pub log_facts: bool,
-
-    /// Print what each policy's own system would tell of its compactions in place of the report; with --out also to events.csv
-    #[arg(long, action = ArgAction::SetTrue, conflicts_with = "format")]
-    pub events: bool,
-
-    /// What to print
-    #[arg(short, long, value_enum, default_value_t = Output::Table)]
-    pub format: Output,
-
-    /// Who writes summaries
-    #[command(flatten)]
-    pub model: ModelArgs,
 }
 
 /// What is compacted beside the trigger.

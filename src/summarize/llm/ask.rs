@@ -7,7 +7,7 @@ use super::wire::Reply;
 #[cfg(feature = "llm")]
 use super::wire::Usage;
 use super::{ModelSettings, Trouble};
-use crate::summarize::SummaryRequest;
+use crate::tokens::Tokenizer;
 use std::fmt;
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -179,9 +179,9 @@ impl Line {
         rules: &ModelRules,
         settings: &ModelSettings,
         spent: &Purse,
-        request: &SummaryRequest<'_>,
+        tokenizer: Tokenizer,
     ) -> Result<Reply, Trouble> {
-        let most = (call.tokens(request.view.counter.tokenizer()), call.max_output_tokens);
+        let most = (call.tokens(tokenizer), call.max_output_tokens);
         match self {
             Self::Closed => Err(Trouble::Stopped("nobody is asked in replay".to_owned())),
             Self::Dry => {

@@ -1,0 +1,266 @@
+//! `compactor probes`: questions written, answered and scored.
+
+use super::args::{AnswerArgs, EmitArgs, ProbesArgs, ProbesVerb, ScoreArgs};
+use super::exit::{Exit, Failure};
+use super::model::{Scribe, asker, plan, replies};
+use super::replay::settings;
+use super::ui::Ui;
+use super::work::{problems, with_progress};
+use crate::aggregate::probes::{Answers, pool, verdicts};
+use crate::ingest::READS;
+use crate::report::Look;
+use crate::report::probes::{Scored, render};
+use crate::report::text::{count, sanitize, thousands};
+use crate::results::files::FilesError;
+use crate::results::probes::{
+    ANSWERS, AnswerFile, AnswerLog, Answered, PROBES_VERSION, ProbesRecord, Prompted, RECORD, prepare,
+    read_answers, read_key, read_prompts, read_record, write,
+};
+use crate::run::probes::{Cycles, ProbeSettings, emit as emit_all};
+use crate::strategy::Strategy;
+use crate::summarize::Beside;
+use crate::summarize::prompt::Prompt;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::path::Path;
+
+/// Runs the verb.
+pub fn run(args: &ProbesArgs, ui: &Ui) -> Result<Exit, Failure> {
+    match &args.what {
+        ProbesVerb::Emit(args) => emit(args, ui),
+        ProbesVerb::Run(args) => answer(args, ui),
+        ProbesVerb::Score(args) => score(args, ui),
+    }
+}
+
+fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let mut settings = settings(&args.plan)?;
+    if settings.strategies.contains(&Strategy::None) {
+        let cause = "--strategy none compacts nothing, so nothing is at risk";
+        return Err(Failure::new(cause, "leave it out: the whole conversation is asked about in any case"));
+    }
+    let scribe = Scribe::of(&args.model, &settings.profiles.iter().collect::<Vec<_>>(), ui)?;
+    settings.writer = scribe.told(&args.model);
+    settings.jobs = scribe.threads(&args.model, settings.jobs);
+    let probes =
+        ProbeSettings { cycles: args.at.clone(), questions: usize::from(args.questions), seed: args.seed };
+    let is_dry = matches!(scribe, Scribe::Dry(..));
+    if !is_dry {
+        prepare(&args.out)?;
+    }
+    let programs = args.plan.programs.programs();
+    let writer = Beside { writer: scribe.summarizer(), programs: &programs };
+    let found = args.list.find(&args.paths, ui);
+    let mut emitted =
+        with_progress(&found, ui, |progress| emit_all(&found, &settings, &probes, &writer, progress))?;
+    if let Scribe::Dry(model, rules) = &scribe {
+        ui.product(&plan(model, rules))?;
+        return Ok(Exit::Done);
+    }
+    problems(&emitted.manifest, RECORD, ui);
+    emitted.manifest.cassettes = scribe.cassettes(&args.model, Vec::new());
+    scribe.report(ui);
+    for (source, why) in &emitted.stopped {
+        ui.complain(&format!("{}: {}", sanitize(source), sanitize(why)));
+    }
+    let manifest = &emitted.manifest;
+    if manifest.sessions == 0 {
+        return Err(Failure::new("no session could be read: nothing was asked", READS));
+    }
+    let record = write(&args.out, |prompts, key| {
+        let written = emitted.write(prompts, key)?;
+        Ok(ProbesRecord {
+            probes_version: PROBES_VERSION,
+            seed: probes.seed,
+            cycles: name(&probes.cycles),
+            questions_each: probes.questions as u64,
+            questions: written.questions,
+            prompts: written.prompts,
+            keys: written.keys,
+            tokens: written.tokens,
+            longest: written.longest,
+            unasked: written.unasked,
+            run: manifest.clone(),
+        })
+    })?;
+    if record.questions == 0 {
+        let cause = format!(
+            "nothing was asked: no compaction of {} puts a fact at risk that a closed question can be put about",
+            count(manifest.sessions, "session")
+        );
+        return Err(Failure::new(cause, "give longer logs, or a smaller --window, or --at all"));
+    }
+    ui.product(&told(&record, &args.out))?;
+    let lost = manifest.files_failed > 0
+        || manifest.sessions_failed > 0
+        || !emitted.stopped.is_empty()
+        || manifest.problems.iter().any(|problem| problem.severity == "lost");
+    Ok(if lost || scribe.is_troubled() { Exit::Partial } else { Exit::Done })
+}
+
+fn name(cycles: &Cycles) -> String {
+    match cycles {
+        Cycles::Last => "last".to_owned(),
+        Cycles::All => "all".to_owned(),
+        Cycles::Numbers(numbers) => numbers.iter().map(usize::to_string).collect::<Vec<_>>().join(","),
+    }
+}
+
+/// What was written, and what comes next.
+fn told(record: &ProbesRecord, dir: &Path) -> String {
+    let mut out = format!(
+        "{} about {} in {} of {} tokens, the longest {}, written to {}\n",
+        count(record.questions, "question"),
+        count(record.run.sessions_exercised, "session"),
+        count(record.prompts, "prompt"),
+        thousands(record.tokens),
+        thousands(record.longest),
+        sanitize(&dir.display().to_string())
+    );
+    let unasked: Vec<String> =
+        record.unasked.iter().map(|one| format!("{} {}", thousands(one.facts), one.class)).collect();
+    if !unasked.is_empty() {
+        out.push_str(&format!(
+            "passed over, since no closed question can be put about them: {}\n",
+            unasked.join(", ")
+        ));
+    }
+    out
+}
+
+fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
+    read_record(&args.dir)?;
+    let prompts = read_prompts(&args.dir)?;
+    let (model, rules) = asker(&args.ask, ui)?;
+    let name = rules.model.clone().unwrap_or_default();
+    let asked = |prompt: &Prompted| {
+        let text = Prompt { system: prompt.system.clone(), user: prompt.user.clone(), conversation: 0..0 };
+        model.answer(text, &format!("prompt {}", prompt.id), args.tokenizer)
+    };
+    if args.ask.dry_run {
+        let answered = read_answered(&args.dir)?;
+        prompts.iter().filter(|prompt| !answered.contains(&prompt.id)).for_each(|prompt| drop(asked(prompt)));
+        ui.product(&plan(&model, std::slice::from_ref(&rules)))?;
+        return Ok(Exit::Done);
+    }
+    let log = AnswerLog::open(&args.dir)?;
+    let open: Vec<&Prompted> = prompts.iter().filter(|prompt| !log.has(&prompt.id)).collect();
+    if open.len() < prompts.len() {
+        ui.say(&format!("{} answered already", count((prompts.len() - open.len()) as u64, "prompt")));
+    }
+    let bar = ui.progress(open.len() as u64);
+    let one = |prompt: &&Prompted| -> Result<Answered, FilesError> {
+        let (answer, error) = match asked(prompt) {
+            Ok(text) => (Some(text), None),
+            Err(why) => (None, Some(why)),
+        };
+        let line = Answered { id: prompt.id.clone(), answer, error, model: Some(name.clone()) };
+        log.add(&line)?;
+        bar.inc(1);
+        Ok(line)
+    };
+    let jobs = args.ask.places();
+    let threads = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    let threads = threads.map_err(|error| {
+        Failure::new(format!("cannot start {jobs} threads: {error}"), "use a smaller --concurrency")
+    })?;
+    // One at a time in their order: servers remember the beginning of the prompt before.
+    let new = threads.install(|| open.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, _>>())?;
+    bar.finish_and_clear();
+    let all = log.finish(new, &prompts)?;
+    replies(&model, ui);
+    let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
+    for error in all.iter().filter_map(|line| line.error.as_deref()) {
+        *causes.entry(error).or_default() += 1;
+    }
+    for (cause, prompts) in &causes {
+        ui.complain(&format!("{} without an answer: {}", count(*prompts, "prompt"), sanitize(cause)));
+    }
+    let answered = all.iter().filter(|line| line.answer.is_some()).count();
+    if answered == 0 {
+        return Err(Failure::new(
+            "nothing was answered",
+            "see above; what is answered is kept, run it again to go on",
+        ));
+    }
+    ui.product(&format!(
+        "{} of {} answered, in {}\n",
+        thousands(answered as u64),
+        count(prompts.len() as u64, "prompt"),
+        sanitize(&args.dir.join(ANSWERS).display().to_string())
+    ))?;
+    Ok(if answered < prompts.len() { Exit::Partial } else { Exit::Done })
+}
+
+/// Names of the prompts of a directory that are answered.
+fn read_answered(dir: &Path) -> Result<HashSet<String>, Failure> {
+    let path = dir.join(ANSWERS);
+    if !path.exists() {
+        return Ok(HashSet::new());
+    }
+    let lines = read_answers(&path)?.lines.into_iter();
+    Ok(lines.filter(|line| line.answer.is_some()).map(|line| line.id).collect())
+}
+
+fn score(args: &ScoreArgs, ui: &Ui) -> Result<Exit, Failure> {
+    let record = read_record(&args.dir)?;
+    let key = read_key(&args.dir)?;
+    let paths = if args.answers.is_empty() { vec![args.dir.join(ANSWERS)] } else { args.answers.clone() };
+    let mut is_whole = true;
+    let mut files: Vec<AnswerFile> = Vec::new();
+    for path in &paths {
+        let file = read_answers(path)?;
+        let shown = sanitize(&path.display().to_string());
+        for (line, cause) in file.damaged.iter().take(DAMAGED) {
+            ui.complain(&format!("{shown}:{line}: the line is no answer: {}", sanitize(cause)));
+        }
+        if file.damaged.len() > DAMAGED {
+            ui.complain(&format!("{shown}: and {} more lines that are none", file.damaged.len() - DAMAGED));
+        }
+        if file.torn {
+            ui.complain(&format!("{shown}: the last line is cut off and passed over"));
+        }
+        is_whole &= file.damaged.is_empty() && !file.torn;
+        files.push(file);
+    }
+    let lines = || files.iter().flat_map(|file| &file.lines);
+    let answers = Answers::new(lines());
+    if answers.changed > 0 {
+        ui.say(&format!(
+            "{} answered more than once, and differently: the last answer counts",
+            count(answers.changed as u64, "prompt")
+        ));
+    }
+    let known: HashSet<&str> =
+        key.iter().flat_map(|key| [&key.id, &key.control, &key.blind]).map(String::as_str).collect();
+    let foreign = answers.ids().filter(|id| !known.contains(id)).count() as u64;
+    if foreign > 0 {
+        ui.say(&format!("{} to prompts that are none of these", count(foreign, "answer")));
+    }
+    let models: BTreeSet<&String> = lines().filter_map(|line| line.model.as_ref()).collect();
+    let windows = record.run.settings.windows.len() > 1;
+    let rows = pool(&key, &answers, windows);
+    let read = rows.iter().any(|row| row.answered + row.control_answered > 0);
+    if !read {
+        let cause = format!(
+            "{}: holds no answer that could be read to any of these questions",
+            paths.iter().map(|path| path.display().to_string()).collect::<Vec<_>>().join(", ")
+        );
+        return Err(Failure::new(cause, "answer with a letter: {\"id\": ..., \"answer\": \"B\"}"));
+    }
+    let scored = Scored {
+        models: models.into_iter().cloned().collect(),
+        foreign,
+        verdicts: verdicts(&key, &answers),
+        rows,
+        record,
+    };
+    let look = Look { width: ui.width(), color: ui.color(), saved: None };
+    let text = render(args.format.into(), &scored, args.each, look)
+        .map_err(|error| Failure::new(format!("cannot write the report: {error}"), ""))?;
+    ui.product(&text)?;
+    Ok(if is_whole { Exit::Done } else { Exit::Partial })
+}
+
+/// Damaged lines that are named.
+const DAMAGED: usize = 5;

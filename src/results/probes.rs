@@ -1,0 +1,393 @@
+//! Questions on disk: prompts for any client, the key that no client needs, answers, and what was run.
+//!
+//! Lines of JSON. A prompt is named by a hash of its text, so equal prompts are one line, and an answer stays good for every key
+//! that names its prompt.
+#![expect(clippy::disallowed_methods, reason = "the boundary to the disk for questions and answers")]
+
+use super::Manifest;
+use super::files::{FilesError, prepare_for, temporary_name, write_file};
+use rustc_hash::FxHashMap;
+use schemars::JsonSchema;
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+use std::fs::{self, File, TryLockError};
+use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// Prompts, a line each.
+pub const PROMPTS: &str = "probes.jsonl";
+/// What is right, a line for each question and strategy.
+pub const KEY: &str = "key.jsonl";
+/// What was replayed and asked.
+pub const RECORD: &str = "probes.json";
+/// Answers, a line each.
+pub const ANSWERS: &str = "answers.jsonl";
+
+/// Version of the lines; grows when a field changes its meaning or goes.
+pub const PROBES_VERSION: u32 = 1;
+
+/// What is put to a model: a line of `probes.jsonl`. One question, nothing to be known beside it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Prompted {
+    /// Its name: 32 hexadecimal digits of a hash of both texts.
+    pub id: String,
+    /// System prompt.
+    pub system: String,
+    /// Message.
+    pub user: String,
+}
+
+/// What is right: a line of `key.jsonl`, for each question and strategy.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Keyed {
+    /// The prompt with the context that the compaction left.
+    pub id: String,
+    /// The same question with the whole conversation up to the compaction.
+    pub control: String,
+    /// The same question with no conversation.
+    pub blind: String,
+    /// Session id.
+    pub session: String,
+    /// Log.
+    pub source: String,
+    /// Profile.
+    pub profile: String,
+    /// Strategy.
+    pub strategy: String,
+    /// Window in tokens.
+    pub window: u64,
+    /// Cycle, from 1.
+    pub cycle: u64,
+    /// `recall`, `artifact`, `decision` or `continuation`.
+    pub kind: String,
+    /// Class of the fact.
+    pub class: String,
+    /// The fact.
+    pub fact: String,
+    /// Line of the log that brought it.
+    pub birth_line: u64,
+    /// What is asked.
+    pub question: String,
+    /// The options, `A` first.
+    pub options: Vec<String>,
+    /// Letter of the right one.
+    pub want: String,
+    /// Letters of what was true before and is no longer.
+    pub stale: Vec<String>,
+    /// Letter of the option that the conversation does not tell.
+    pub untold: String,
+    /// Where the fact stands in the context that the compaction left.
+    pub location: String,
+    /// How it stands in the generated text.
+    pub tier: String,
+    /// It stands there, as the scores count it.
+    pub present: bool,
+    /// The work after the cycle needs it.
+    pub needed: bool,
+}
+
+/// A line of `answers.jsonl`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Answered {
+    /// The prompt.
+    pub id: String,
+    /// The reply as it came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answer: Option<String>,
+    /// Why there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// Who answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
+}
+
+/// Facts of a class about which no closed question can be put.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Unasked {
+    /// The class.
+    pub class: String,
+    /// How many were to be asked about.
+    pub facts: u64,
+}
+
+/// `probes.json`: it comes last, so that a directory with one is complete.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct ProbesRecord {
+    /// See [`PROBES_VERSION`].
+    pub probes_version: u32,
+    /// Start of everything chosen at random.
+    pub seed: u64,
+    /// `last`, `all`, or numbers of cycles.
+    pub cycles: String,
+    /// Most questions for each cycle of a session, profile and window.
+    pub questions_each: u64,
+    /// Questions.
+    pub questions: u64,
+    /// Prompts.
+    pub prompts: u64,
+    /// Lines of the key.
+    pub keys: u64,
+    /// Tokens of all prompts.
+    pub tokens: u64,
+    /// Tokens of the longest.
+    pub longest: u64,
+    /// Facts that no closed question can be put about.
+    pub unasked: Vec<Unasked>,
+    /// What was replayed.
+    pub run: Manifest,
+}
+
+/// Makes sure that questions can go to `dir`.
+///
+/// # Errors
+///
+/// It is a file, or holds files that are none of these.
+pub fn prepare(dir: &Path) -> Result<(), FilesError> {
+    prepare_for(dir, &[PROMPTS, KEY, RECORD, ANSWERS], |path, name| {
+        let Ok(file) = File::open(path) else { return false };
+        let mut line = Vec::new();
+        if BufReader::new(file).read_until(b'\n', &mut line).is_err() || line.is_empty() {
+            return line.is_empty();
+        }
+        let first = if name == RECORD { "{" } else { "{\"id\":" };
+        line.starts_with(first.as_bytes())
+    })
+}
+
+/// Writes prompts and key, which `write` makes, and then the record that it gives; answers that are there stay.
+///
+/// # Errors
+///
+/// They cannot be written.
+pub fn write(
+    dir: &Path,
+    write: impl FnOnce(&mut dyn Write, &mut dyn Write) -> io::Result<ProbesRecord>,
+) -> Result<ProbesRecord, FilesError> {
+    prepare(dir)?;
+    let record = dir.join(RECORD);
+    match fs::remove_file(&record) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => {
+            return Err(FilesError::io(&record, "replace the file", error));
+        }
+        _ => {}
+    }
+    let temporary = [PROMPTS, KEY].map(|name| dir.join(temporary_name(name)));
+    let [prompts, key] = &temporary;
+    let written = || {
+        let (mut one, mut two) = (BufWriter::new(File::create(prompts)?), BufWriter::new(File::create(key)?));
+        let written = write(&mut one, &mut two)?;
+        for out in [one, two] {
+            out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        }
+        fs::rename(prompts, dir.join(PROMPTS))?;
+        fs::rename(key, dir.join(KEY))?;
+        Ok(written)
+    };
+    let made: ProbesRecord = written().map_err(|error| {
+        // Best effort: the error that matters is the one that is reported.
+        temporary.iter().for_each(|path| drop(fs::remove_file(path)));
+        FilesError::io(dir, "write the questions", error)
+    })?;
+    write_file(dir, RECORD, |out| {
+        serde_json::to_writer_pretty(&mut *out, &made)?;
+        out.write_all(b"\n")
+    })?;
+    Ok(made)
+}
+
+/// What to do where there are no questions.
+const EMIT: &str = "give the directory that `compactor probes emit --out DIR` wrote";
+
+/// Reads the record of a directory.
+///
+/// # Errors
+///
+/// There is none, it is damaged, or a newer version wrote it.
+pub fn read_record(dir: &Path) -> Result<ProbesRecord, FilesError> {
+    let path = dir.join(RECORD);
+    let bytes = fs::read(&path).map_err(|error| FilesError::missing(&path, error, EMIT))?;
+    let version = serde_json::from_slice::<serde_json::Value>(&bytes).ok();
+    let version = version.as_ref().and_then(|it| it.get("probes_version")?.as_u64());
+    if version.is_some_and(|version| version > u64::from(PROBES_VERSION)) {
+        return Err(FilesError::newer(&path, "was written by a newer version of compactor"));
+    }
+    serde_json::from_slice(&bytes)
+        .map_err(|error| FilesError::new(&path, format!("is no record of questions: {error}"), EMIT))
+}
+
+/// Lines of one of our own files, all of which have to be whole.
+fn read_all<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {
+    let file = File::open(path).map_err(|error| FilesError::missing(path, error, EMIT))?;
+    let mut out = Vec::new();
+    for (at, line) in BufReader::new(file).lines().enumerate() {
+        let line =
+            line.map_err(|error| FilesError::io(path, "read the file", error).at(Some(at as u64 + 1)))?;
+        let value = serde_json::from_str(&line).map_err(|error| {
+            let hint = "write the questions again with `compactor probes emit`; answers stay good";
+            FilesError::new(path, format!("the line is damaged: {error}"), hint).at(Some(at as u64 + 1))
+        })?;
+        out.push(value);
+    }
+    Ok(out)
+}
+
+/// Reads the prompts of a directory.
+///
+/// # Errors
+///
+/// They are not there, or damaged.
+pub fn read_prompts(dir: &Path) -> Result<Vec<Prompted>, FilesError> {
+    read_all(&dir.join(PROMPTS))
+}
+
+/// Reads the key of a directory.
+///
+/// # Errors
+///
+/// It is not there, or damaged.
+pub fn read_key(dir: &Path) -> Result<Vec<Keyed>, FilesError> {
+    read_all(&dir.join(KEY))
+}
+
+/// What a file of answers holds.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct AnswerFile {
+    /// The answers, in order.
+    pub lines: Vec<Answered>,
+    /// Lines that are none, from 1, and why.
+    pub damaged: Vec<(u64, String)>,
+    /// The last line is not ended: it was being written when somebody was stopped.
+    pub torn: bool,
+}
+
+/// Reads answers from anywhere; lines that are damaged are set aside, blank ones passed over.
+///
+/// # Errors
+///
+/// The file cannot be read.
+pub fn read_answers(path: &Path) -> Result<AnswerFile, FilesError> {
+    let hint = "write one with `compactor probes run DIR`, or a line {\"id\": ..., \"answer\": ...} for each prompt by any client";
+    let bytes = fs::read(path).map_err(|error| FilesError::missing(path, error, hint))?;
+    let mut out = AnswerFile::default();
+    let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().peekable();
+    while let Some((at, line)) = lines.next() {
+        let line = line.trim_ascii();
+        if line.is_empty() {
+            continue;
+        }
+        let is_last = lines.peek().is_none();
+        match serde_json::from_slice::<Answered>(line) {
+            Ok(answer) => out.lines.push(answer),
+            Err(_) if is_last => out.torn = true,
+            Err(error) => out.damaged.push((at as u64 + 1, error.to_string())),
+        }
+    }
+    Ok(out)
+}
+
+/// The answers of a directory, as they come.
+#[derive(Debug)]
+pub struct AnswerLog {
+    path: PathBuf,
+    file: Mutex<File>,
+    /// Those that are there already.
+    known: FxHashMap<String, Answered>,
+}
+
+impl AnswerLog {
+    /// Goes on with the answers of a directory, or begins.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be read or written, are damaged, or somebody else is writing them.
+    pub fn open(dir: &Path) -> Result<Self, FilesError> {
+        let path = dir.join(ANSWERS);
+        let failed = |error| FilesError::io(&path, "write the file", error);
+        let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        match file.try_lock() {
+            Err(TryLockError::WouldBlock) => {
+                let cause = "answers are being written there already";
+                return Err(FilesError::new(&path, cause, "wait for the other run to end"));
+            }
+            // Some file systems know no locks.
+            Ok(()) | Err(TryLockError::Error(_)) => {}
+        }
+        let found = read_answers(&path)?;
+        if let Some((line, cause)) = found.damaged.first() {
+            let hint = "mend or remove the line; `compactor probes score` passes over it";
+            return Err(
+                FilesError::new(&path, format!("the line is no answer: {cause}"), hint).at(Some(*line))
+            );
+        }
+        let mut known: FxHashMap<String, Answered> = FxHashMap::default();
+        for line in found.lines {
+            known.insert(line.id.clone(), line);
+        }
+        let log = Self { path, file: Mutex::new(file), known };
+        if found.torn {
+            // What was being written goes; what is whole is written anew.
+            log.rewrite(log.known.values())?;
+        }
+        Ok(log)
+    }
+
+    /// An answer that is there already; what failed is none.
+    pub fn has(&self, id: &str) -> bool {
+        self.known.get(id).is_some_and(|answer| answer.answer.is_some())
+    }
+
+    /// Adds an answer.
+    ///
+    /// # Errors
+    ///
+    /// It cannot be written.
+    pub fn add(&self, answer: &Answered) -> Result<(), FilesError> {
+        let mut line = serde_json::to_vec(answer).unwrap_or_default();
+        line.push(b'\n');
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        file.write_all(&line).map_err(|error| FilesError::io(&self.path, "write the file", error))
+    }
+
+    /// All answers, old and new, in the order of the prompts, those to other prompts behind them: whoever answered first or last
+    /// leaves no trace.
+    ///
+    /// # Errors
+    ///
+    /// They cannot be written.
+    pub fn finish(mut self, new: Vec<Answered>, prompts: &[Prompted]) -> Result<Vec<Answered>, FilesError> {
+        for answer in new {
+            self.known.insert(answer.id.clone(), answer);
+        }
+        let mut all: Vec<Answered> =
+            prompts.iter().filter_map(|prompt| self.known.remove(&prompt.id)).collect();
+        let mut others: Vec<Answered> = self.known.drain().map(|(_, answer)| answer).collect();
+        others.sort_unstable_by(|a, b| a.id.cmp(&b.id));
+        let asked = all.len();
+        all.extend(others);
+        self.rewrite(all.iter())?;
+        all.truncate(asked);
+        Ok(all)
+    }
+
+    /// Replaces what the file holds.
+    fn rewrite<'a>(&self, answers: impl Iterator<Item = &'a Answered>) -> Result<(), FilesError> {
+        let mut bytes = Vec::new();
+        for answer in answers {
+            bytes.extend(serde_json::to_vec(answer).unwrap_or_default());
+            bytes.push(b'\n');
+        }
+        let dir = self.path.parent().unwrap_or(Path::new("."));
+        let temporary = dir.join(temporary_name(ANSWERS));
+        // The bytes go to a file of their own first: a full disk takes no answer away.
+        let written = fs::write(&temporary, &bytes).and_then(|()| {
+            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+            file.set_len(0)?;
+            file.write_all(&bytes)?;
+            file.sync_all()
+        });
+        written.map_err(|error| FilesError::io(&self.path, "write the file", error))?;
+        fs::remove_file(&temporary).map_err(|error| FilesError::io(&temporary, "remove the file", error))
+    }
+}
