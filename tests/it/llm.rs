@@ -15,7 +15,7 @@ use std::time::Duration;
 mod faults;
 mod recorded;
 mod resume;
-mod server;
+pub(crate) mod server;
 mod tapes;
 
 /// A key that no output may hold.

@@ -24,6 +24,7 @@ mod logs;
 mod overflow;
 mod own_policies;
 mod planted;
+mod probes;
 mod profiles;
 mod prompts;
 mod reach;
