@@ -5,11 +5,13 @@ mod by_hand;
 use super::homes::Place;
 use super::inspect::Document;
 use super::page::{BOLD, Page, aligned};
+use super::probes::Scored;
 use super::{Format, Look, csv_document, json_document, tune};
 use crate::aggregate::across::ChangeRow;
 use crate::aggregate::audit::AfterRow;
 use crate::aggregate::curves::CurveRow;
 use crate::aggregate::kept::KeptRow;
+use crate::aggregate::probes::{ProbeRow, VerdictRow};
 use crate::aggregate::scores::{AMOUNTS, INVARIANTS, shares};
 use crate::aggregate::{DifferenceRow, DistributionRow, SummaryRow};
 use crate::compare::Comparison;
@@ -18,6 +20,7 @@ use crate::gate::self_test::Trial;
 use crate::report::text::{width, wrap};
 use crate::results::compacted::CompactReport;
 use crate::results::files::columns;
+use crate::results::probes::{Answered, Keyed, ProbesRecord, Prompted};
 use crate::results::shown::Shown;
 use crate::results::{
     AuditRow, ClassRow, CycleRow, EventRow, FactRow, Manifest, SessionRow, SpellRow, baseline,
@@ -45,7 +48,7 @@ pub struct Column {
 /// Files of a result directory and rows of other outputs, in the order they are explained in.
 type Explain = fn() -> Vec<(String, String, String)>;
 
-const FILES: [(&str, Explain); 17] = [
+const FILES: [(&str, Explain); 19] = [
     ("summary", of_row::<SummaryRow>),
     ("sessions", of_row::<SessionRow>),
     ("cycles", of_row::<CycleRow>),
@@ -62,6 +65,8 @@ const FILES: [(&str, Explain); 17] = [
     ("compare", of_row::<ChangeRow>),
     ("gate", of_baseline),
     ("tuning", by_hand::tuning),
+    ("probes", of_row::<ProbeRow>),
+    ("verdicts", of_row::<VerdictRow>),
     ("report", by_hand::report),
 ];
 
@@ -182,6 +187,8 @@ fn table(columns: &[Column], look: Look<'_>) -> String {
             "gate" => "gate: metrics of a policy, columns of baseline.csv".to_owned(),
             "compare" => "compare --format csv".to_owned(),
             "report" => "report --csv".to_owned(),
+            "probes" => "probes score --format csv".to_owned(),
+            "verdicts" => "probes score --format csv --each".to_owned(),
             "tuning" => "tuning.csv, with a column per parameter behind split".to_owned(),
             file => format!("{file}.csv"),
         };
@@ -306,7 +313,7 @@ struct HomesDocument {
     places: Vec<Place>,
 }
 
-const DOCUMENTS: [(&str, &str, fn() -> Schema); 13] = [
+const DOCUMENTS: [(&str, &str, fn() -> Schema); 18] = [
     ("replay", "compactor replay --format json", || schema_for!(ReplayDocument)),
     ("run", "run.json of a result directory, baseline.json of a baseline", || schema_for!(Manifest)),
     ("audit", "compactor audit --format json", || schema_for!(AuditDocument)),
@@ -319,6 +326,11 @@ const DOCUMENTS: [(&str, &str, fn() -> Schema); 13] = [
     ("gate", "compactor gate --format json", || schema_for!(Outcome)),
     ("self-test", "compactor gate --self-test --format json", || schema_for!(Vec<Trial>)),
     ("tune", "compactor tune --format json, tuning.json", || schema_for!(tune::Document<'static>)),
+    ("probes", "compactor probes score --format json", || schema_for!(Scored)),
+    ("record", "probes.json of a directory of questions", || schema_for!(ProbesRecord)),
+    ("prompt", "a line of probes.jsonl", || schema_for!(Prompted)),
+    ("key", "a line of key.jsonl", || schema_for!(Keyed)),
+    ("answer", "a line of answers.jsonl", || schema_for!(Answered)),
     ("columns", "compactor columns --format json", || schema_for!(Vec<Column>)),
 ];
 

@@ -27,6 +27,10 @@ fn help_of_every_verb() {
     assert_snapshot!("help_columns", help(&["columns", "--help"]));
     assert_snapshot!("help_schema", help(&["schema", "--help"]));
     assert_snapshot!("help_tune", help(&["tune", "--help"]));
+    assert_snapshot!("help_probes", help(&["probes", "--help"]));
+    assert_snapshot!("help_probes_emit_short", help(&["probes", "emit", "-h"]));
+    assert_snapshot!("help_probes_run", help(&["probes", "run", "--help"]));
+    assert_snapshot!("help_probes_score", help(&["probes", "score", "--help"]));
 }
 
 #[test]

@@ -95,11 +95,11 @@ pub struct ModelArgs {
 /// How a model is asked.
 #[derive(Debug, Args)]
 pub struct AskArgs {
-    /// Protocol of the server [default: openai, or what the profile says]
+    /// Protocol of the server [default: openai; for summaries, what the profile says]
     #[arg(long, value_enum)]
     pub provider: Option<Protocol>,
 
-    /// Address of the server, like http://127.0.0.1:8080/v1 [default: the provider's own, or what the profile says]
+    /// Address of the server, like http://127.0.0.1:8080/v1 [default: the provider's own; for summaries, what the profile says]
     #[arg(long, value_name = "URL")]
     pub base_url: Option<String>,
 
