@@ -193,7 +193,8 @@ impl<'a> Answers<'a> {
 
     /// What the reply to a prompt with these options is.
     fn reply(&self, id: &str, options: &[String]) -> Reply {
-        match self.by_id.get(id).map(|line| line.answer.as_deref()) {
+        // A prompt that was left out has no name.
+        match self.by_id.get(id).filter(|_| !id.is_empty()).map(|line| line.answer.as_deref()) {
             None => Reply::Missing,
             Some(None) => Reply::Failed,
             Some(Some(text)) => choice(text, options).map_or(Reply::Unreadable, Reply::Chosen),

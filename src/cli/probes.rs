@@ -42,8 +42,12 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
     let scribe = Scribe::of(&args.model, &settings.profiles.iter().collect::<Vec<_>>(), ui)?;
     settings.writer = scribe.told(&args.model);
     settings.jobs = scribe.threads(&args.model, settings.jobs);
-    let probes =
-        ProbeSettings { cycles: args.at.clone(), questions: usize::from(args.questions), seed: args.seed };
+    let probes = ProbeSettings {
+        cycles: args.at.clone(),
+        questions: usize::from(args.questions),
+        seed: args.seed,
+        longest: args.longest,
+    };
     let is_dry = matches!(scribe, Scribe::Dry(..));
     if !is_dry {
         prepare(&args.out)?;
@@ -79,10 +83,17 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
             keys: written.keys,
             tokens: written.tokens,
             longest: written.longest,
+            left_out: written.left_out,
             unasked: written.unasked,
             run: manifest.clone(),
         })
     })?;
+    if record.prompts == 0 && record.questions > 0 {
+        return Err(Failure::new(
+            "all prompts are longer than --longest: nothing was written",
+            "give a larger --longest",
+        ));
+    }
     if record.questions == 0 {
         let cause = format!(
             "nothing was asked: no compaction of {} puts a fact at risk that a closed question can be put about",
@@ -117,6 +128,12 @@ fn told(record: &ProbesRecord, dir: &Path) -> String {
         thousands(record.longest),
         sanitize(&dir.display().to_string())
     );
+    if record.left_out > 0 {
+        out.push_str(&format!(
+            "left out, since they are longer than --longest: {}\n",
+            count(record.left_out, "prompt")
+        ));
+    }
     let unasked: Vec<String> =
         record.unasked.iter().map(|one| format!("{} {}", thousands(one.facts), one.class)).collect();
     if !unasked.is_empty() {

@@ -49,7 +49,7 @@ const HEADINGS: [&str; 11] = [
     "untold",
     "wrong",
     "stale",
-    "none",
+    "unanswered",
     "control",
     "blind",
 ];
@@ -91,8 +91,8 @@ fn table(scored: &Scored, look: Look<'_>) -> String {
     explain(
         "survival: of the questions that the model answers right with the whole conversation (answerable), the share that it \
          answers right with what the compaction left; macro mean over sessions, with a 95 % interval from 10 sessions on. right to \
-         none: answers with the compacted context; untold: it says that the conversation does not tell; stale: what was true \
-         before; none: no answer that could be read. control and blind: right answers with the whole conversation, and with none.",
+         unanswered: what came of the questions with the compacted context; untold: it says that the conversation does not tell; stale: \
+         what was true before; unanswered: no answer that could be read, in no share. control and blind: right answers with the whole conversation, and with none.",
     );
     for row in scored.rows.iter().filter(|row| row.cycle == ALL && row.kind == ALL) {
         let share = |right: u64, of: u64| match of {

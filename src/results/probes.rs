@@ -133,6 +133,8 @@ pub struct ProbesRecord {
     pub tokens: u64,
     /// Tokens of the longest.
     pub longest: u64,
+    /// Prompts that are longer than `--longest` and were left out: their names in the key are empty.
+    pub left_out: u64,
     /// Facts that no closed question can be put about.
     pub unasked: Vec<Unasked>,
     /// What was replayed.

@@ -50,6 +50,8 @@ pub struct ProbeSettings {
     pub questions: usize,
     /// Start of everything that is chosen at random.
     pub seed: u64,
+    /// Most tokens of a prompt; longer ones are left out.
+    pub longest: Option<u64>,
 }
 
 /// What was asked about one session.
@@ -99,6 +101,7 @@ pub struct Emitted {
     profiles: Vec<String>,
     strategies: Vec<String>,
     tokenizer: Tokenizer,
+    longest: Option<u64>,
 }
 
 /// How many of what was written.
@@ -114,6 +117,8 @@ pub struct Written {
     pub tokens: u64,
     /// Tokens of the longest.
     pub longest: u64,
+    /// Prompts that are longer than wanted and were left out.
+    pub left_out: u64,
     /// Facts that were to be asked about and about which no closed question can be put.
     pub unasked: Vec<Unasked>,
 }
@@ -162,6 +167,7 @@ pub fn emit(
         profiles: settings.profiles.iter().map(|profile| profile.name.clone()).collect(),
         strategies: settings.strategies.iter().map(|strategy| strategy.name().to_owned()).collect(),
         tokenizer: settings.tokenizer,
+        longest: probes.longest,
     })
 }
 
@@ -332,19 +338,24 @@ fn ranked(fates: Vec<Fate>, ground: &Ground<'_>) -> Vec<Fate> {
 /// Writes prompts, each once, and tells their names.
 struct Prompts<'w> {
     out: &'w mut dyn Write,
-    known: FxHashSet<String>,
+    /// What was met so far, and whether it was written.
+    known: FxHashMap<String, bool>,
     tokenizer: Tokenizer,
+    longest: u64,
     written: Written,
 }
 
 impl Prompts<'_> {
+    /// The name of a prompt; none of one that is too long.
     fn put(&mut self, context: Option<(&str, u64)>, question: &Question) -> io::Result<String> {
         let user = message(context.map(|(text, _)| text), question);
         let mut hasher = blake3::Hasher::new();
         hasher.update(SYSTEM.as_bytes()).update(&[0]).update(user.as_bytes());
         let mut id = hasher.finalize().to_hex().to_string();
         id.truncate(32);
-        if self.known.insert(id.clone()) {
+        let stands = if let Some(stands) = self.known.get(&id) {
+            *stands
+        } else {
             // The tokens of a context are counted once, whatever is asked about it.
             let tokens = self.tokenizer.count(SYSTEM)
                 + match context {
@@ -353,14 +364,21 @@ impl Prompts<'_> {
                     }
                     None => self.tokenizer.count(&user),
                 };
-            self.written.prompts += 1;
-            self.written.tokens += tokens;
-            self.written.longest = self.written.longest.max(tokens);
-            let line = Prompted { id: id.clone(), system: SYSTEM.to_owned(), user };
-            serde_json::to_writer(&mut *self.out, &line)?;
-            self.out.write_all(b"\n")?;
-        }
-        Ok(id)
+            let stands = tokens <= self.longest;
+            if stands {
+                self.written.prompts += 1;
+                self.written.tokens += tokens;
+                self.written.longest = self.written.longest.max(tokens);
+                let line = Prompted { id: id.clone(), system: SYSTEM.to_owned(), user };
+                serde_json::to_writer(&mut *self.out, &line)?;
+                self.out.write_all(b"\n")?;
+            } else {
+                self.written.left_out += 1;
+            }
+            self.known.insert(id.clone(), stands);
+            stands
+        };
+        Ok(if stands { id } else { String::new() })
     }
 
     /// All questions of a round with one context.
@@ -380,9 +398,10 @@ impl Emitted {
     ///
     /// What the writers say.
     pub fn write(&self, prompts: &mut dyn Write, key: &mut dyn Write) -> io::Result<Written> {
-        let known = FxHashSet::default();
+        let known = FxHashMap::default();
+        let longest = self.longest.unwrap_or(u64::MAX);
         let mut prompts =
-            Prompts { out: prompts, known, tokenizer: self.tokenizer, written: Written::default() };
+            Prompts { out: prompts, known, tokenizer: self.tokenizer, longest, written: Written::default() };
         let mut unasked: BTreeMap<FactClass, u64> = BTreeMap::new();
         for (source, asked) in &self.source {
             for (class, facts) in &asked.unasked {

@@ -110,6 +110,18 @@ fn the_same_bytes_on_any_number_of_threads_and_others_with_another_seed() {
 }
 
 #[test]
+fn prompts_that_no_model_takes_are_left_out_and_in_no_survival() {
+    let sandbox = emitted(&["-s", "structured,emergency", "--longest", "5k"]);
+    let record: Value = serde_json::from_slice(&bytes(&sandbox.path("q/probes.json"))).expect("JSON");
+    assert!(record["left_out"].as_u64() > Some(0) && record["longest"].as_u64() <= Some(5_000), "{record}");
+    answered(&sandbox, |key, _| Some(text(key, "want").to_owned()));
+    let row = row(&sandbox, "emergency");
+    let number = |column: &str| row[column].parse::<u64>().expect("a number");
+    assert!(number("control_answered") < number("answered"), "{row:?}");
+    assert_eq!(row["pairs"], row["control_answered"]);
+}
+
+#[test]
 fn cycles_are_asked_about_as_named() {
     let cycles = |more: &[&str]| -> BTreeSet<u64> {
         let sandbox = emitted(&[&["-s", "structured"], more].concat());
@@ -342,6 +354,7 @@ fn what_cannot_be_done_is_said_with_its_cause() {
         (vec!["probes", "emit", "missing.jsonl", "--out", "new"], "missing.jsonl"),
         (vec!["probes", "emit", &log, "--out", "new", "-s", "none"], "nothing is at risk"),
         (vec!["probes", "emit", &log, "--out", "new", "--at", "soon"], "names no cycles"),
+        (vec!["probes", "emit", &log, "--out", "new", "--longest", "10"], "longer than --longest"),
         (vec!["probes", "emit", &log, "--out", "new", "--at", "0"], "names no cycles"),
     ] {
         let ran = sandbox.run(&arguments);

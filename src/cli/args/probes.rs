@@ -68,6 +68,11 @@ pub struct EmitArgs {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
 
+    /// Leave out prompts of more tokens than the model takes. Where that is the whole conversation, nothing tells whether the
+    /// model could answer, and the question is in no survival
+    #[arg(long, value_name = "TOKENS", value_parser = super::tokens)]
+    pub longest: Option<u64>,
+
     /// What is replayed, and how
     #[command(flatten)]
     pub plan: PlanArgs,
