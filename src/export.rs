@@ -25,6 +25,7 @@ use crate::replay::pruning::Stretch;
 use crate::replay::stage::Stage;
 use crate::replay::{Mode, Plan, Prepared, ScheduleMode, effects, kinds, replay};
 use crate::results::compacted::CompactReport;
+use crate::results::files::COMPACTED;
 use crate::run::{WindowChoice, WindowSource, Windows, auto_window};
 use crate::strategy::Strategy;
 use crate::summarize::{FileLists, Summarizer};
@@ -352,7 +353,7 @@ pub fn write_compacted(
                     let note = same::note(ingested.format, one.transcript, &one.compacted);
                     one.report.notes.extend(note);
                     one.report.output.clone_from(&name);
-                    reports.push((format!("{}.report.json", one.base), one.report));
+                    reports.push((format!("{}{COMPACTED}", one.base), one.report));
                 }
                 if !reports.is_empty() {
                     written.outputs.push(Output { name, bytes, reports });
@@ -384,7 +385,7 @@ pub fn write_compacted(
         one.report.notes.extend(notes);
         let name = format!("{}.{end}", one.base);
         one.report.output.clone_from(&name);
-        let reports = vec![(format!("{}.{}.report.json", one.base, settings.to.name()), one.report)];
+        let reports = vec![(format!("{}.{}{COMPACTED}", one.base, settings.to.name()), one.report)];
         written.outputs.push(Output { name, bytes: text.into_bytes(), reports });
     }
     written

@@ -4,7 +4,7 @@ use super::args::{CassettesArgs, CassettesVerb};
 use super::exit::{Exit, Failure};
 use super::ui::Ui;
 use crate::report::text::count;
-use crate::results::files::{MANIFEST, read_manifest};
+use crate::results::files::used_cassettes;
 use crate::summarize::cassette::{CassetteError, Cassettes, Inventory, remove};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -43,12 +43,12 @@ fn prune(dir: &Path, used_by: &[PathBuf], dry: bool, ui: &Ui) -> Result<Exit, Fa
     let found = inventory(dir)?;
     let mut used: BTreeSet<String> = BTreeSet::new();
     for run in used_by {
-        let manifest = read_manifest(&run.join(MANIFEST))?;
-        if manifest.cassettes.is_empty() {
+        let names = used_cassettes(run)?;
+        if names.is_empty() {
             let cause = format!("{}: the run used no cassettes", run.display());
             return Err(Failure::new(cause, "name runs of --cassettes; all would be removed else"));
         }
-        used.extend(manifest.cassettes);
+        used.extend(names);
     }
     let cassettes = Cassettes::new(dir);
     let unused: Vec<&String> = found.sound.iter().filter(|name| !used.contains(*name)).collect();

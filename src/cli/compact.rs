@@ -15,7 +15,7 @@ use crate::report::text::{count, escape_json, sanitize};
 use crate::results::compacted::CompactReport;
 use crate::results::files::make_directory;
 use crate::run::{WindowChoice, Windows};
-use crate::summarize::Beside;
+use crate::summarize::{Beside, Summarizer as _};
 use std::path::PathBuf;
 
 /// Runs the verb.
@@ -41,7 +41,8 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
             ledger.fail(&cause, "use --to canonical, openai or anthropic", ui);
             continue;
         }
-        let written = write_compacted(
+        let asked = writer.account().answered;
+        let mut written = write_compacted(
             raw.as_deref().unwrap_or_default(),
             &source.label,
             &name,
@@ -53,6 +54,11 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
         if matches!(scribe, Scribe::Dry(..)) {
             bar.inc(source.bytes);
             continue;
+        }
+        if args.model.ask.cassettes.is_some() {
+            let names = writer.answered(asked);
+            let reports = written.outputs.iter_mut().flat_map(|output| &mut output.reports);
+            reports.for_each(|(_, report)| report.cassettes.clone_from(&names));
         }
         unwanted += usize::from(written.no_such_session);
         for (session, why) in &written.unchanged {

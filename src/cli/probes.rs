@@ -14,12 +14,12 @@ use crate::report::text::{count, sanitize, thousands};
 use crate::results::files::FilesError;
 use crate::results::probes::{
     ANSWERS, AnswerFile, AnswerLog, Answered, PROBES_VERSION, ProbesRecord, Prompted, RECORD, prepare,
-    read_answers, read_key, read_prompts, read_record, write,
+    read_answers, read_key, read_prompts, read_record, write, write_record,
 };
 use crate::run::probes::{Cycles, ProbeSettings, emit as emit_all};
 use crate::strategy::Strategy;
-use crate::summarize::Beside;
 use crate::summarize::prompt::Prompt;
+use crate::summarize::{Beside, Summarizer as _};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::Path;
@@ -85,6 +85,7 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
             longest: written.longest,
             left_out: written.left_out,
             unasked: written.unasked,
+            cassettes: Vec::new(),
             run: manifest.clone(),
         })
     })?;
@@ -146,7 +147,7 @@ fn told(record: &ProbesRecord, dir: &Path) -> String {
 }
 
 fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
-    read_record(&args.dir)?;
+    let mut record = read_record(&args.dir)?;
     let prompts = read_prompts(&args.dir)?;
     let (model, rules) = asker(&args.ask, ui)?;
     let name = rules.model.clone().unwrap_or_default();
@@ -185,6 +186,12 @@ fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     let new = threads.install(|| open.par_iter().with_max_len(1).map(one).collect::<Result<Vec<_>, _>>())?;
     bar.finish_and_clear();
     let all = log.finish(new, &prompts)?;
+    if args.ask.cassettes.is_some() {
+        // Those of answers that an earlier run got stay named.
+        let names: BTreeSet<String> = record.cassettes.drain(..).chain(model.answered(0)).collect();
+        record.cassettes = names.into_iter().collect();
+        write_record(&args.dir, &record)?;
+    }
     replies(&model, ui);
     let mut causes: BTreeMap<&str, u64> = BTreeMap::new();
     for error in all.iter().filter_map(|line| line.error.as_deref()) {

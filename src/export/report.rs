@@ -59,6 +59,7 @@ pub(super) fn of(
         });
     }
     CompactReport {
+        cassettes: Vec::new(),
         report: REPORT.to_owned(),
         version: REPORT_VERSION,
         session: transcript.id.clone(),

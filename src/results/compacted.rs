@@ -73,6 +73,9 @@ pub struct CompactReport {
     pub notes: Vec<String>,
     /// What left, by role, in alphabetical order.
     pub dropped_by_role: Vec<DroppedRole>,
+    /// Names of the cassettes that hold the replies of models for the log; missing where none was asked.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cassettes: Vec<String>,
     /// Every message that left.
     pub dropped: Vec<DroppedMessage>,
     /// Everything generated, in order.

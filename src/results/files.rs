@@ -8,6 +8,7 @@
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for result directories")]
 
 use super::journal::JOURNAL;
+use super::probes::RECORD;
 use super::{
     AuditRow, ClassRow, CycleRow, EventRow, FactRow, Manifest, RunOutput, SCHEMA_VERSION, SessionRow,
     SpellRow,
@@ -19,6 +20,7 @@ use crate::aggregate::{Aggregate, DifferenceRow, DistributionRow, SummaryRow};
 use serde::Serialize;
 use serde::de::{self, DeserializeOwned, Deserializer, Visitor};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Read, Write};
@@ -500,6 +502,54 @@ pub(crate) fn read_manifest(path: &Path) -> Result<Manifest, FilesError> {
         "give the directory that `compactor replay --out DIR` wrote; an interrupted run has no run.json";
     read_head(path, missing, "write the results again with `compactor replay --out DIR`")
 }
+
+/// Names of the cassettes that the results in a directory came from, whichever verb wrote them.
+///
+/// # Errors
+///
+/// It holds no results, or damaged ones.
+pub(crate) fn used_cassettes(dir: &Path) -> Result<BTreeSet<String>, FilesError> {
+    fn collect(value: &Value, into: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(members) => {
+                for (name, member) in members {
+                    match member {
+                        Value::Array(names) if name == "cassettes" => {
+                            into.extend(names.iter().filter_map(Value::as_str).map(str::to_owned));
+                        }
+                        member => collect(member, into),
+                    }
+                }
+            }
+            Value::Array(items) => items.iter().for_each(|item| collect(item, into)),
+            _ => {}
+        }
+    }
+    let listed = fs::read_dir(dir).map_err(|error| FilesError::io(dir, "list the directory", error))?;
+    let (mut used, mut records) = (BTreeSet::new(), 0);
+    for entry in listed {
+        let path = entry.map_err(|error| FilesError::io(dir, "list the directory", error))?.path();
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        if !([MANIFEST, TUNING_RECORD, RECORD].contains(&&*name) || name.ends_with(COMPACTED)) {
+            continue;
+        }
+        records += 1;
+        let record: Value = serde_json::from_slice(&read_bytes(&path)?).map_err(|error| {
+            FilesError::new(&path, format!("is no record of results: {error}"), "write the results again")
+                .at(Some(error.line() as u64))
+        })?;
+        collect(&record, &mut used);
+    }
+    if records == 0 {
+        let hint =
+            "give directories that --out wrote, or those of questions; an interrupted run has no record";
+        return Err(FilesError::new(dir, "holds no results", hint));
+    }
+    Ok(used)
+}
+
+/// How the names of reports of compacted transcripts end.
+pub const COMPACTED: &str = ".report.json";
 
 /// What was run on what. What to do where there is no such file, and where it is damaged.
 pub(super) fn read_head(path: &Path, missing: &str, rerun: &str) -> Result<Manifest, FilesError> {

@@ -137,6 +137,9 @@ pub struct ProbesRecord {
     pub left_out: u64,
     /// Facts that no closed question can be put about.
     pub unasked: Vec<Unasked>,
+    /// Names of the cassettes that hold answers of models; missing where there are none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cassettes: Vec<String>,
     /// What was replayed.
     pub run: Manifest,
 }
@@ -192,11 +195,20 @@ pub fn write(
         temporary.iter().for_each(|path| drop(fs::remove_file(path)));
         FilesError::io(dir, "write the questions", error)
     })?;
-    write_file(dir, RECORD, |out| {
-        serde_json::to_writer_pretty(&mut *out, &made)?;
-        out.write_all(b"\n")
-    })?;
+    write_record(dir, &made)?;
     Ok(made)
+}
+
+/// Writes the record anew.
+///
+/// # Errors
+///
+/// It cannot be written.
+pub fn write_record(dir: &Path, record: &ProbesRecord) -> Result<(), FilesError> {
+    write_file(dir, RECORD, |out| {
+        serde_json::to_writer_pretty(&mut *out, record)?;
+        out.write_all(b"\n")
+    })
 }
 
 /// What to do where there are no questions.

@@ -159,6 +159,55 @@ fn pruning_leaves_what_runs_used() {
     assert_eq!(names(&done.sandbox.path("tapes")).len(), all.len() + 1, "only said");
     assert_eq!(prune(&["out"]).code, 0);
     assert_eq!(names(&done.sandbox.path("tapes")), kept);
+    // Whichever verb wrote the results, they tell what they came from.
+    let mut used = vec!["out"];
+    let model = ["--model", "served", "--base-url", &url, "--cassettes", "tapes"];
+    let asks = ["--summarizer", "llm"];
+    for (verb, arguments) in [
+        (
+            "compacted",
+            vec![
+                "compact",
+                &log,
+                "--to",
+                "openai",
+                "-w",
+                "900",
+                "--summary-tokens",
+                "150",
+                "--out",
+                "compacted",
+            ],
+        ),
+        ("tuned", vec!["tune", &log, "--set", "keep.share=0.2,0.3", "--cycles", "1", "--out", "tuned"]),
+        (
+            "asked",
+            vec![
+                "probes",
+                "emit",
+                &log,
+                "-w",
+                "900",
+                "--summary-tokens",
+                "160",
+                "-s",
+                "structured",
+                "--out",
+                "asked",
+            ],
+        ),
+        ("asked", vec!["probes", "run", "asked"]),
+    ] {
+        let asks = if arguments.contains(&"run") { &[][..] } else { &asks[..] };
+        let before = names(&done.sandbox.path("tapes")).len();
+        let ran = done.sandbox.run(&[&arguments[..], asks, &model[..]].concat());
+        assert!([0, 3].contains(&ran.code), "{verb}: {}{}", ran.stdout, ran.stderr);
+        assert!(names(&done.sandbox.path("tapes")).len() > before, "{verb} asked for nothing");
+        used.push(verb);
+        let gone = prune(&[&used[..], &["--dry-run"]].concat());
+        assert_eq!((gone.code, gone.stdout.as_str()), (0, ""), "{verb}: {}", gone.stderr);
+    }
+    assert_eq!(prune(&["out"]).code, 0);
     // A run without cassettes would have all of them removed.
     assert_eq!(done.sandbox.run(&["replay", &log, "-w", "900", "--out", "plain"]).code, 0);
     let refused = prune(&["plain"]);
