@@ -68,6 +68,17 @@ for provider in openai anthropic; do
     bash -c '[ "$1" = 0 ] && grep -q "exceed" "$2"/*.json && grep -lq "left out here" "$2"/*.json && grep -q "\"reply\"" "$2"/*.json' \
     - "$code" "$scratch/long-tapes-$provider"
 
+  # Of the questions some fit the window of this server, and the whole conversation does not.
+  code=0
+  {
+    "$compactor" probes emit "$log" --window 900 --strategy emergency --questions 2 --out "$scratch/asked-$provider" &&
+      "$compactor" probes run "$scratch/asked-$provider" --base-url "http://127.0.0.1:$port" --model smollm2 \
+        --provider "$provider" --max-output-tokens 4 --timeout 300
+  } >"$scratch/table" 2>"$scratch/err" || code=$?
+  check "$provider: questions are answered, and what does not fit is told" \
+    bash -c '[ "$1" = 3 ] && grep -q "\"answer\"" "$2"/answers.jsonl && grep -q "\"error\".*exceed" "$2"/answers.jsonl' \
+    - "$code" "$scratch/asked-$provider"
+
   export COMPACTOR_API_KEY=wrong-key
   replay "key-$provider" --window 900 --provider "$provider"
   check "$provider: a wrong key is told" bash -c '[ "$1" = 2 ] && grep -q "does not take the key" "$2"' - "$code" "$scratch/err"
