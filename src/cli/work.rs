@@ -81,6 +81,12 @@ pub fn perform(
     if let Some(journal) = journal.as_ref().filter(|journal| !journal.is_empty()) {
         ui.say(&format!("{} of an earlier run are kept", count(journal.len() as u64, "finished session")));
     }
+    if let Some(journal) = journal.as_ref().filter(|journal| journal.given_up() > 0) {
+        let sessions = count(journal.given_up() as u64, "finished session");
+        ui.complain(&format!(
+            "{sessions} of a run that was stopped are given up: --resume would have kept them"
+        ));
+    }
     let found = list.find(paths, ui);
     let mut output =
         with_progress(&found, ui, |progress| run_kept(&found, settings, &writer, progress, kept.as_ref()))?;

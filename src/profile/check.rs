@@ -10,6 +10,9 @@ const LEAST_BUDGET: u64 = 50;
 /// Most entries that a tail may hold by their number: more than any session has between two compactions.
 const MOST_ENTRIES: u64 = 10_000;
 
+/// Most tokens of a reply that may be asked for, as on the command line.
+const MOST_OUTPUT: u64 = 1_000_000;
+
 /// Settings that contradict each other or make no sense.
 #[derive(Debug)]
 pub(super) struct Fault {
@@ -67,6 +70,7 @@ impl Profile {
             return Err(Fault::of(&["pin_limit"], reason));
         }
         self.validate_summary()?;
+        self.validate_model()?;
         self.validate_estimate()?;
         self.validate_keep()?;
         for (name, value) in [
@@ -113,6 +117,23 @@ impl Profile {
             return Err(Fault::of(&["summary.budget_tokens", "summary.budget_fraction", "window"], reason));
         }
         Ok(())
+    }
+
+    fn validate_model(&self) -> Result<(), Fault> {
+        let model = &self.llm;
+        if model.model.as_ref().is_some_and(|name| name.trim().is_empty()) {
+            return Err(Fault::of(
+                &["llm.model"],
+                "llm.model is empty: leave it out to name one with --model",
+            ));
+        }
+        match model.max_output_tokens {
+            Some(tokens) if !(1..=MOST_OUTPUT).contains(&tokens) => {
+                let reason = format!("llm.max_output_tokens is {tokens}, must be 1 to {MOST_OUTPUT}");
+                Err(Fault::of(&["llm.max_output_tokens"], reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn validate_estimate(&self) -> Result<(), Fault> {

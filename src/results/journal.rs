@@ -28,6 +28,8 @@ pub struct Journal {
     path: PathBuf,
     written: Mutex<Written>,
     known: FxHashMap<Key, Vec<u8>>,
+    /// Records of an earlier run that this one does not go on with.
+    given_up: usize,
 }
 
 /// The file, and how much of it is whole.
@@ -70,13 +72,23 @@ impl Journal {
             // Some file systems know no locks.
             Err(TryLockError::Error(_)) => {}
         }
-        let (known, sound) = if resume { records(&read_bytes(&path)?) } else { Default::default() };
+        let (mut known, mut sound) = records(&read_bytes(&path)?);
+        let mut given_up = 0;
+        if !resume {
+            (given_up, sound) = (known.len(), 0);
+            known.clear();
+        }
         file.set_len(sound as u64).map_err(failed)?;
         let mut written = Written { file, sound: sound as u64 };
         if sound == 0 {
             written.add(MAGIC).map_err(failed)?;
         }
-        Ok(Self { path, written: Mutex::new(written), known })
+        Ok(Self { path, written: Mutex::new(written), known, given_up })
+    }
+
+    /// Sessions of an earlier run that are given up, since this one does not go on with it.
+    pub fn given_up(&self) -> usize {
+        self.given_up
     }
 
     /// Sessions that it held when it was opened.

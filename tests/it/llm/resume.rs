@@ -120,10 +120,14 @@ fn resume_does_the_rest_and_no_more() {
     let failed =
         rows(&cut.sandbox.path("out"), "sessions.csv").iter().filter(|row| !row["error"].is_empty()).count();
     assert!(failed > 0);
+    // Who begins anew gives up what was done, and is told.
+    let anew = run(cut.sandbox.clone_dir(), &["--max-requests", "1"]);
+    assert!(anew.ran.stderr.contains("of a run that was stopped are given up"), "{}", anew.ran.stderr);
+    let asked_anew = server.seen().len() - needed - needed / 2;
     let rest = run(cut.sandbox, &["--resume"]);
     assert_eq!(rest.ran.code, 0, "{}", rest.all());
     assert!(rest.ran.stderr.contains("finished session"), "{}", rest.ran.stderr);
-    let asked = server.seen().len();
+    let asked = server.seen().len() - asked_anew;
     // One session may have been under way.
     assert!(asked <= needed + needed + needed / 4 + 1, "{asked} of twice {needed}");
     assert!(results(&rest.sandbox) == expect, "the results differ");
