@@ -360,7 +360,7 @@ fn session(
     summarizer: &dyn Summarizer,
 ) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
-    let ears = Ears { cycle: &mut |_, _| {}, plan: &mut |_, _| {} };
+    let ears = &mut Ears { cycle: &mut |_, _| {}, plan: &mut |_, _| {} };
     under_plans(transcript, place, settings, summarizer, &|_| true, &mut outcome, ears);
     outcome
 }
@@ -391,7 +391,7 @@ fn under_plans(
     summarizer: &dyn Summarizer,
     wanted: &dyn Fn(PlanAt) -> bool,
     outcome: &mut SessionOutcome,
-    ears: Ears<'_>,
+    ears: &mut Ears<'_>,
 ) {
     let tokens = TokenIndex::new(transcript, settings.tokenizer);
     let effects = effects(transcript);

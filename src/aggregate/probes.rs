@@ -436,16 +436,16 @@ fn row(part: &[&Judged<'_>]) -> ProbeRow {
 
 /// How much of what the whole conversation is worth the compacted one is worth, beyond guessing.
 fn effect(part: &[&Judged<'_>]) -> Option<f64> {
-    let whole: Vec<&&Judged<'_>> = part
-        .iter()
-        .filter(|judged| [judged.own, judged.control, judged.blind].into_iter().all(is_answer))
-        .collect();
-    let right = |reply: fn(&Judged<'_>) -> Reply| {
-        whole.iter().filter(|judged| judged.is_right(reply(judged))).count() as i64
-    };
-    let (own, control, blind) =
-        (right(|judged| judged.own), right(|judged| judged.control), right(|judged| judged.blind));
-    (control > blind).then(|| (own - blind) as f64 / (control - blind) as f64)
+    let [mut own, mut control, mut blind] = [0.0_f64; 3];
+    for judged in part {
+        if [judged.own, judged.control, judged.blind].into_iter().all(is_answer) {
+            let right = |reply| f64::from(u8::from(judged.is_right(reply)));
+            own += right(judged.own);
+            control += right(judged.control);
+            blind += right(judged.blind);
+        }
+    }
+    (control > blind).then(|| (own - blind) / (control - blind))
 }
 
 #[cfg(test)]

@@ -153,7 +153,7 @@ fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     let name = rules.model.clone().unwrap_or_default();
     let asked = |prompt: &Prompted| {
         let text = Prompt { system: prompt.system.clone(), user: prompt.user.clone(), conversation: 0..0 };
-        model.answer(text, &format!("prompt {}", prompt.id), args.tokenizer)
+        model.answer(&text, &format!("prompt {}", prompt.id), args.tokenizer)
     };
     if args.ask.dry_run {
         let answered = read_answered(&args.dir)?;

@@ -192,7 +192,9 @@ pub fn write(
     };
     let made: ProbesRecord = written().map_err(|error| {
         // Best effort: the error that matters is the one that is reported.
-        temporary.iter().for_each(|path| drop(fs::remove_file(path)));
+        for path in &temporary {
+            drop(fs::remove_file(path));
+        }
         FilesError::io(dir, "write the questions", error)
     })?;
     write_record(dir, &made)?;

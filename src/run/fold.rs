@@ -113,7 +113,7 @@ pub fn fold<T: Send>(
                 outcome.losses.clear();
                 outcome.lost.clear();
             };
-            let ears = Ears { cycle: &mut |_, _| {}, plan: &mut take };
+            let ears = &mut Ears { cycle: &mut |_, _| {}, plan: &mut take };
             under_plans(transcript, place, settings, summarizer, &wanted, &mut outcome, ears);
             plans
         };

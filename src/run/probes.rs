@@ -221,7 +221,7 @@ fn asked(
         outcome.losses.clear();
         outcome.facts.clear();
     };
-    let ears = Ears { cycle: &mut hear, plan: &mut keep };
+    let ears = &mut Ears { cycle: &mut hear, plan: &mut keep };
     under_plans(transcript, place, settings, summarizer, &|_| true, &mut outcome, ears);
     let mut asked = Asked { failed: outcome.failed, exercised: outcome.exercised, ..Asked::default() };
     let errors = outcome.sessions.iter().filter(|row| !row.error.is_empty());

@@ -452,7 +452,7 @@ impl Model {
     /// # Errors
     ///
     /// There is none: the cause, in a line.
-    pub fn answer(&self, prompt: Prompt, what: &str, tokenizer: Tokenizer) -> Result<String, String> {
+    pub fn answer(&self, prompt: &Prompt, what: &str, tokenizer: Tokenizer) -> Result<String, String> {
         let about = About { what: what.to_owned(), rules: self.settings.rules.clone(), tokenizer };
         let mut output = about.rules.max_output_tokens.unwrap_or(ANSWER);
         loop {

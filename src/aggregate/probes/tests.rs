@@ -168,7 +168,7 @@ fn answers_are_pooled_as_they_are_counted_by_hand() {
     assert_eq!((all.pairs, all.answerable, all.answerable_right), (5, 4, 2));
     assert_eq!(all.answer_survival, Some(0.5));
     // One of three in the one session, one of one in the other.
-    assert_eq!(all.answer_survival_mean, Some((1.0 / 3.0 + 1.0) / 2.0));
+    assert_eq!(all.answer_survival_mean, Some(f64::midpoint(1.0 / 3.0, 1.0)));
     assert_eq!((all.answer_survival_low, all.answer_survival_n), (None, 2));
     assert_eq!((all.present, all.present_right, all.absent, all.absent_right), (2, 1, 2, 1));
     // Answered in all three ways: 1, 2, 3, 4, 6; right 3, 4 and 2 times.

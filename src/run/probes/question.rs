@@ -110,7 +110,7 @@ impl Ground<'_> {
             FactClass::Value => self.value(fact, &mut dice),
             FactClass::Identifier => {
                 let text = "Which of these names or identifiers came up in the conversation?";
-                self.free(text, fact, self.names(fact, &mut dice), Vec::new(), &mut dice)
+                self.free(text, fact, self.names(fact, &mut dice), &[], &mut dice)
             }
             FactClass::Error => {
                 let later = self.later(class);
@@ -122,7 +122,7 @@ impl Ground<'_> {
                     "Which of these errors came up in the conversation?",
                     fact,
                     others.collect(),
-                    Vec::new(),
+                    &[],
                     &mut dice,
                 )
             }
@@ -133,24 +133,24 @@ impl Ground<'_> {
                     text,
                     fact,
                     self.sentences(fact, class, &CONSTRAINTS, &mut dice),
-                    replaced,
+                    &replaced,
                     &mut dice,
                 )
             }
             FactClass::Decision => {
                 let text = "Which of these was settled in the conversation (and it still holds)?";
                 let replaced = self.replaced(class, fact);
-                self.free(text, fact, self.sentences(fact, class, &DECISIONS, &mut dice), replaced, &mut dice)
-            }
-            FactClass::Request => {
-                let text = "Which of these did the user ask for?";
                 self.free(
                     text,
                     fact,
-                    self.sentences(fact, class, &REQUESTS, &mut dice),
-                    Vec::new(),
+                    self.sentences(fact, class, &DECISIONS, &mut dice),
+                    &replaced,
                     &mut dice,
                 )
+            }
+            FactClass::Request => {
+                let text = "Which of these did the user ask for?";
+                self.free(text, fact, self.sentences(fact, class, &REQUESTS, &mut dice), &[], &mut dice)
             }
             _ => None,
         }
@@ -197,7 +197,7 @@ impl Ground<'_> {
             let near = scaled(&fact.value, dice);
             let others = near.into_iter().chain(self.alike(&fact.value, FactClass::Value));
             let text = "Which of these amounts or settings came up in the conversation?";
-            return self.free(text, fact, others.collect(), Vec::new(), dice);
+            return self.free(text, fact, others.collect(), &[], dice);
         };
         let same_key = |other: &&Fact| {
             other.class == FactClass::Value
@@ -222,7 +222,7 @@ impl Ground<'_> {
                 wrong.push(one);
             }
         }
-        put(text, right, wrong, &stale, dice)
+        put(text, &right, wrong, &stale, dice)
     }
 
     /// Facts of a class that come up only behind the prefix, in order.
@@ -300,7 +300,7 @@ impl Ground<'_> {
         text: &str,
         fact: &Fact,
         others: Vec<String>,
-        replaced: Vec<String>,
+        replaced: &[String],
         dice: &mut Dice,
     ) -> Option<Question> {
         let right = shown(&fact.value);
@@ -314,7 +314,7 @@ impl Ground<'_> {
                 wrong.push(other);
             }
         }
-        put(text.to_owned(), right, wrong, &stale, dice)
+        put(text.to_owned(), &right, wrong, &stale, dice)
     }
 }
 
@@ -327,28 +327,22 @@ fn stock(all: &[&str], dice: &mut Dice) -> Vec<String> {
 
 /// A question whose options are all states there are.
 fn states<S: PartialEq + Copy>(text: String, all: &[(S, &str)], now: S, dice: &mut Dice) -> Option<Question> {
-    let right = all.iter().find(|(state, _)| *state == now)?.1.to_owned();
+    let right = all.iter().find(|(state, _)| *state == now)?.1;
     let wrong = all.iter().filter(|(state, _)| *state != now).map(|(_, name)| (*name).to_owned()).collect();
     put(text, right, wrong, &[], dice)
 }
 
 /// Puts the options in their order; `None` where there is nothing to choose from.
-fn put(
-    text: String,
-    right: String,
-    wrong: Vec<String>,
-    stale: &[String],
-    dice: &mut Dice,
-) -> Option<Question> {
+fn put(text: String, right: &str, wrong: Vec<String>, stale: &[String], dice: &mut Dice) -> Option<Question> {
     if wrong.is_empty() {
         return None;
     }
     let mut options: Vec<String> = wrong;
-    options.push(right.clone());
+    options.push(right.to_owned());
     // By their text first: the order in which they were found tells which is right.
     options.sort_unstable();
     dice.shuffle(&mut options);
-    let want = options.iter().position(|option| *option == right)?;
+    let want = options.iter().position(|option| option == right)?;
     let stale =
         options.iter().enumerate().filter(|(_, option)| stale.contains(option)).map(|(at, _)| at).collect();
     options.push(UNTOLD.to_owned());
