@@ -188,3 +188,36 @@ fn errors_of_many_servers() {
     let (_, text) = means(400, &"long ".repeat(1_000));
     assert!(text.len() < 600, "{}", text.len());
 }
+
+mod any {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        /// Whatever a server sends, it is a reply of the protocol or an error with a cause.
+        #[test]
+        fn any_body_is_read(
+            status in 100..600_u16,
+            anthropic in any::<bool>(),
+            body in prop_oneof![
+                proptest::collection::vec(any::<u8>(), 0..200),
+                r#"\{"(choices|content|error|message|usage|stop_reason)":(\[\]|\{\}|null|"x"|7|\[\{"(text|message|type|finish_reason)":("x"|null|\{\})\}\])\}"#
+                    .prop_map(String::into_bytes),
+            ],
+        ) {
+            let provider = if anthropic { Provider::Anthropic } else { Provider::OpenAi };
+            match read(&call(provider), status, &body) {
+                Ok(_) => prop_assert!((200..300).contains(&status)),
+                Err(Told::Again(why)) => prop_assert!(!why.is_empty()),
+                Err(Told::Final(
+                    Trouble::Overflow { text, .. }
+                    | Trouble::Output { text, .. }
+                    | Trouble::Failed(text)
+                    | Trouble::Stopped(text)
+                    | Trouble::Ended(text),
+                )) => prop_assert!(!text.is_empty()),
+                Err(Told::Final(Trouble::Missing)) => prop_assert!(false, "nobody looked for a cassette"),
+            }
+        }
+    }
+}
