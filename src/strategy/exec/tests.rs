@@ -45,7 +45,7 @@ fn what_a_reply_says() {
         (json!({"id": 7, "messages": []}), "Ok(Messages([]))"),
         (json!({"id": 8, "summary": "s"}), "to request 8, not to 7"),
         (json!({"id": "7", "summary": "s"}), "not to 7"),
-        (json!({"summary": "s"}), "not to 7"),
+        (json!({"summary": "s"}), "missing field `id`"),
         (json!({"id": 7}), "neither summary nor messages nor cancel"),
         (json!({"id": 7, "cancel": false}), "neither summary nor messages nor cancel"),
         (json!({"id": 7, "summary": " \n"}), "its summary is empty"),
