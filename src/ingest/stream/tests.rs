@@ -815,7 +815,22 @@ fn one_session_is_read_from_batch_to_batch() {
         _ => json!({"type": "message", "data": {"role": "assistant", "content": "and said"}}),
     });
     let sven: Vec<Value> = sven.collect();
+    let droid = |id: &str| -> Vec<Value> {
+        let said = (0..60).map(|at| {
+            let (role, content) = match at % 3 {
+                _ if at == 30 => return json!({"type": "compaction_state", "summaryText": "so far"}),
+                0 => ("user", text(format!("asks {at}"))),
+                1 => ("assistant", json!([{"type": "tool_use", "id": at.to_string(), "name": "Read", "input": {}}])),
+                _ => ("user", json!([{"type": "tool_result", "tool_use_id": (at - 1).to_string(), "content": "x"}])),
+            };
+            let time = format!("2026-01-02T03:04:{at:02}Z");
+            json!({"type": "message", "timestamp": time, "message": {"role": role, "content": content, "model": "m"}})
+        });
+        [json!({"type": "session_start", "id": id, "cwd": "/w"})].into_iter().chain(said).collect()
+    };
     let logs = [
+        (droid("d"), 59),
+        (droid(""), 59),
         (cursor, 62),
         (sven, 31),
         (cline(40, None), 40),
