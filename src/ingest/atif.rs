@@ -85,7 +85,7 @@ fn trajectory(
     out: &mut Sink,
 ) {
     const DEEPEST: u32 = 32;
-    let mut draft = Draft::holding(id, steps.as_ref().map_or(0, |steps| steps.len()));
+    let mut draft = Draft::holding(id, steps.as_ref().map_or(0, ExactSizeIterator::len));
     let mut agent = take(&mut value, "agent");
     draft.model = text(&agent, "model_name").filter(|model| !model.is_empty()).map(str::to_owned);
     let schema = argument_text(take(&mut agent, "tool_definitions"));
@@ -100,7 +100,7 @@ fn trajectory(
             }
         }
         None => {
-            out.damage(place(0), "bad-record", "a trajectory without a list of steps; its content is lost")
+            out.damage(place(0), "bad-record", "a trajectory without a list of steps; its content is lost");
         }
     }
     if value.get("continued_trajectory_ref").is_some_and(|it| !it.is_null()) {

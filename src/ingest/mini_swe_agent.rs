@@ -79,6 +79,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
 }
 
 /// Reads a file that is one trajectory.
+#[expect(clippy::needless_pass_by_value, reason = "so a list is read")]
 fn read_list(value: Value, messages: List<'_>, name: &str, out: &mut Sink) {
     let names = Names::new(&[], is_trajectory, name, out);
     trajectory(&value, messages, &names, 1, out);

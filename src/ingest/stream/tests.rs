@@ -882,7 +882,7 @@ fn one_object_is_read_as_it_is_at_once() {
 
 /// An object of each kind that is read by the items of its long list.
 fn long_lists() -> Vec<(&'static str, Value)> {
-    let said = |at: usize| json!({"role": if at % 2 == 0 { "user" } else { "assistant" }, "content": format!("says {at}")});
+    let said = |at: usize| json!({"role": if at.is_multiple_of(2) { "user" } else { "assistant" }, "content": format!("says {at}")});
     let plain: Vec<Value> = (0..40).map(said).collect();
     let call = json!({"role": "assistant", "content": null,
                       "tool_calls": [{"id": "c", "function": {"name": "bash", "arguments": "{\"command\":\"cd /w\"}"}}]});
