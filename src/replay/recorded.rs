@@ -117,8 +117,6 @@ impl Walk<'_> {
         entries
             .extend(one.clipped.iter().map(|(at, text)| Entry::Clipped { message: *at, text: text.clone() }));
         entries.extend(one.kept.iter().filter(|at| !is_system(at)).map(Entry::Kept));
-        // All contexts of a session stand in memory together, and lists grow to double.
-        entries.shrink_to_fit();
         Context { entries, now: one.before, ..Context::default() }
     }
 
