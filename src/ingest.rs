@@ -159,13 +159,25 @@ fn read_records(
     out: &mut Sink,
 ) -> Vec<Transcript> {
     let By::Records(shape) = found.by else { return Vec::new() };
+    read_with(found, shape, batch, bytes, out, |records, out| (shape.read)(records, name, out))
+}
+
+/// The same, by `read`.
+fn read_with(
+    found: &Detected,
+    shape: &shapes::Shape,
+    batch: lines::Batch,
+    bytes: &mut Bytes,
+    out: &mut Sink,
+    read: impl FnOnce(Vec<lines::Record>, &mut Sink),
+) -> Vec<Transcript> {
     let lines::Batch { mut records, sizes } = match shape.lists {
         Lists::Own => batch.flat(detect::is_chat),
         Lists::Records | Lists::Sessions => batch.flat(|_| false),
     };
     let times = out.with_kept_times(times(&records, shape));
     detect::take_foreign(shape, &mut records, &sizes, bytes, out);
-    (shape.read)(records, name, out);
+    read(records, out);
     let mut sessions = out.give();
     if !times.is_empty() {
         for message in sessions.iter_mut().flat_map(|session| &mut session.messages) {

@@ -12,7 +12,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Items, Value};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, message};
@@ -22,14 +22,18 @@ use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Shape, Split};
+use super::shapes::{List, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{MessageIdx, Outcome, Part, Recorded, Role, ToolResult, Usage};
 
 /// Thread files.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_thread), dated: false, ..Shape::new(Format::Amp, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(is_thread),
+    list: Some(List { field: "messages", read: |value, messages, _, out| thread(value, messages, out) }),
+    dated: false,
+    ..Shape::new(Format::Amp, sniff, read)
+};
 
 fn sniff(value: &Value) -> Option<&'static str> {
     let thread = text(value, "id").is_some_and(|id| id.starts_with("T-"));
@@ -44,9 +48,10 @@ fn is_thread(value: &Value) -> bool {
 }
 
 fn read(records: Vec<Record>, _: &str, out: &mut Sink) {
-    for record in records {
+    for mut record in records {
         if is_thread(&record.value) {
-            thread(record.value, out);
+            let messages = take(&mut record.value, "messages").into_list();
+            thread(record.value, &mut messages.into_iter(), out);
         } else {
             let text = "a record that is no thread, left out";
             out.note(record.line, "unknown-record", Severity::Note, text);
@@ -54,13 +59,12 @@ fn read(records: Vec<Record>, _: &str, out: &mut Sink) {
     }
 }
 
-fn thread(mut value: Value, out: &mut Sink) {
+fn thread(mut value: Value, messages: Items<'_>, out: &mut Sink) {
     // A thread is known by its id.
     let mut draft = Draft::new(take_text(&mut value, "id"));
     let directory: Option<ArcStr> = directory(&value).map(ArcStr::from);
-    let Value::Array(messages) = take(&mut value, "messages") else { return };
     draft.messages.reserve_exact(messages.len());
-    for (index, mut one) in messages.into_iter().enumerate() {
+    for (index, mut one) in messages.enumerate() {
         let line = build::place(index);
         out.raw.messages += 1;
         out.raw.tool_calls += blocks::count(&one, "tool_use");

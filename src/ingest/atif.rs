@@ -6,7 +6,7 @@
 #[cfg(test)]
 mod tests;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Items, Value};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, Names};
@@ -14,7 +14,7 @@ use super::formats::Format;
 use super::json::{self, argument_text, counts, items, take, take_text, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::{Shape, Split};
+use super::shapes::{List, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Origin, Outcome, Part, Role, Usage};
@@ -22,6 +22,7 @@ use crate::transcript::{Origin, Outcome, Part, Role, Usage};
 /// Trajectories.
 pub(super) static SHAPE: Shape = Shape {
     split: Split::Each { own: |_| true, refers: Some(referred) },
+    list: Some(List { field: "steps", read: read_list }),
     dated: false,
     ..Shape::new(Format::Atif, sniff, read)
 };
@@ -41,8 +42,15 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         let ids = if names.several { &IDS[..] } else { &["session_id", "trajectory_id"] };
         let id = names.next(&record.value, ids, out);
         let sub = IDS.iter().any(|key| text(&record.value, key).is_some_and(|id| out.is_referred(id)));
-        trajectory(record.value, &id, sub, &|index| names.place(record.line, index), 0, out);
+        nested(record.value, &id, sub, &|index| names.place(record.line, index), 0, out);
     }
+}
+
+/// Reads a file that is one trajectory: it is nobody's sub-agent.
+fn read_list(value: Value, steps: Items<'_>, name: &str, out: &mut Sink) {
+    let names = Names::new(&[], |_| true, name, out);
+    let id = names.next(&value, &["session_id", "trajectory_id"], out);
+    trajectory(value, Some(steps), &id, false, &|index| names.place(1, index), 0, out);
 }
 
 /// The ids of the trajectories that results refer to.
@@ -59,8 +67,17 @@ fn referred(value: &Value) -> Vec<String> {
         .collect()
 }
 
+/// A trajectory with its steps inside it.
+fn nested(mut value: Value, id: &str, sub: bool, place: &dyn Fn(usize) -> u32, depth: u32, out: &mut Sink) {
+    match take(&mut value, "steps") {
+        Value::Array(steps) => trajectory(value, Some(&mut steps.into_iter()), id, sub, place, depth, out),
+        _ => trajectory(value, None, id, sub, place, depth, out),
+    }
+}
+
 fn trajectory(
     mut value: Value,
+    steps: Option<Items<'_>>,
     id: &str,
     sub: bool,
     place: &dyn Fn(usize) -> u32,
@@ -68,8 +85,7 @@ fn trajectory(
     out: &mut Sink,
 ) {
     const DEEPEST: u32 = 32;
-    let steps = take(&mut value, "steps");
-    let mut draft = Draft::holding(id, steps.as_array().map_or(0, <[Value]>::len));
+    let mut draft = Draft::holding(id, steps.as_ref().map_or(0, ExactSizeIterator::len));
     let mut agent = take(&mut value, "agent");
     draft.model = text(&agent, "model_name").filter(|model| !model.is_empty()).map(str::to_owned);
     let schema = argument_text(take(&mut agent, "tool_definitions"));
@@ -78,12 +94,14 @@ fn trajectory(
         draft.origin = Origin::Sidechain(text(&agent, "name").unwrap_or(id).to_owned());
     }
     match steps {
-        Value::Array(steps) => {
-            for (index, value) in steps.into_iter().enumerate() {
+        Some(steps) => {
+            for (index, value) in steps.enumerate() {
                 step(&mut draft, value, place(index), out);
             }
         }
-        _ => out.damage(place(0), "bad-record", "a trajectory without a list of steps; its content is lost"),
+        None => {
+            out.damage(place(0), "bad-record", "a trajectory without a list of steps; its content is lost");
+        }
     }
     if value.get("continued_trajectory_ref").is_some_and(|it| !it.is_null()) {
         let text = "the trajectory goes on in another file";
@@ -94,7 +112,7 @@ fn trajectory(
         for (number, value) in inner.into_iter().enumerate() {
             if depth < DEEPEST {
                 let id = build::session_id(&value, &IDS, &format!("{id}#sub"), number + 1, true);
-                trajectory(value, &id, true, place, depth + 1, out);
+                nested(value, &id, true, place, depth + 1, out);
             }
         }
     }

@@ -105,14 +105,14 @@ pub(super) enum Parent {
     /// Null: the beginning of a conversation.
     Nobody,
     /// A record id.
-    Uuid(String),
+    Uuid(ArcStr),
 }
 
 impl Parent {
     /// By the field that names it, where there is one.
     pub(super) fn of(named: Option<&Value>) -> Self {
         match named {
-            Some(Value::String(uuid)) if !uuid.is_empty() => Self::Uuid(uuid.to_string()),
+            Some(Value::String(uuid)) if !uuid.is_empty() => Self::Uuid(uuid.as_str().into()),
             Some(Value::Null) => Self::Nobody,
             _ => Self::Unsaid,
         }

@@ -9,7 +9,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use super::value::Value;
+use super::value::{Items, Value};
 
 use super::blocks::{self, Speaker};
 use super::build;
@@ -19,7 +19,7 @@ use super::json::{self, argument_text, counts, items, take, take_name, take_text
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Lists, Shape, Split};
+use super::shapes::{List, Lists, Shape, Split};
 use super::sink::{Begun, Sink};
 use crate::diagnostic::Severity;
 use crate::fileops;
@@ -36,6 +36,7 @@ pub(super) const THINKING: &str = "think";
 pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
     split: Split::Running,
+    list: Some(List { field: "messages", read: read_list }),
     lists: Lists::Own,
     ..Shape::new(Format::OpenaiChat, |_| None, read)
 };
@@ -62,13 +63,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             running.end(name, out);
             let number = out.number();
             let id = if alone { name.to_owned() } else { format!("{name}#{number}") };
-            let mut draft = Draft::holding(id, messages.len());
-            describe(&mut draft, &mut value, line, out);
-            for message in messages {
-                add(&mut draft, message, line, out);
-            }
-            place(&mut draft);
-            out.finish_draft(draft);
+            conversation(id, value, &mut messages.into_iter(), line, out);
         } else if text(&value, "role").is_some() {
             running.belongs(&value, name, out);
             describe(&mut running.draft, &mut value, line, out);
@@ -88,6 +83,21 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     if let Some(draft) = out.suspend_begun(left) {
         end(draft, out);
     }
+}
+
+/// Reads a file that is one conversation.
+fn read_list(value: Value, messages: Items<'_>, name: &str, out: &mut Sink) {
+    conversation(name.to_owned(), value, messages, 1, out);
+}
+
+/// Reads a conversation: its messages, and what stands beside them.
+fn conversation(id: String, mut value: Value, messages: Items<'_>, line: u32, out: &mut Sink) {
+    let mut draft = Draft::holding(id, messages.len());
+    describe(&mut draft, &mut value, line, out);
+    for message in messages {
+        add(&mut draft, message, line, out);
+    }
+    end(draft, out);
 }
 
 /// Gives the messages the directory that the prompt states, where no record of its own does; where the prompt does

@@ -129,7 +129,7 @@ struct Node {
     body: Value,
     cwd: Option<ArcStr>,
     /// Id of the request a reply came from, where the log has it.
-    request: Option<String>,
+    request: Option<ArcStr>,
     /// The harness wrote it in the user's place.
     meta: bool,
     /// The client wrote it in the model's place.
@@ -189,7 +189,7 @@ struct Fields {
     session: ArcStr,
     agent: Option<String>,
     cwd: Option<String>,
-    request: Option<String>,
+    request: Option<ArcStr>,
     message: Value,
     attachment: Value,
     metadata: Value,
@@ -223,7 +223,7 @@ impl Fields {
                     fields.agent.get_or_insert(text.into());
                 }
                 ("cwd", Value::String(text)) => fields.cwd = Some(text.into()),
-                ("requestId", Value::String(text)) => fields.request = Some(text.into()),
+                ("requestId", Value::String(text)) => fields.request = Some(text.as_str().into()),
                 ("message", value) => fields.message = value,
                 ("attachment", value) => fields.attachment = value,
                 ("compactMetadata" | "compact_metadata", value) => fields.metadata = value,
@@ -379,9 +379,16 @@ impl Forest {
         // Of two records with one id and one parent the later was said after the earlier.
         let parent = match namesake {
             Some((same, _)) if same == parent && parent != Parent::Unsaid => {
-                Parent::Uuid(fields.uuid.to_string())
+                Parent::Uuid(fields.uuid.clone())
             }
             _ => parent,
+        };
+        // It is nearly always known by now: then it is there once.
+        let parent = match parent {
+            Parent::Uuid(uuid) => {
+                Parent::Uuid(self.uuids.get_key_value(&uuid).map_or(uuid, |(known, _)| known.clone()))
+            }
+            other => other,
         };
         let cwd = fields.cwd.map(|cwd| match self.cwds.get(&fields.session) {
             Some(same) if **same == *cwd => same.clone(),
@@ -554,7 +561,7 @@ const RECENT_BLOCKS: usize = 64;
 struct Builder<'a> {
     draft: Draft,
     /// Message and request of each reply id since the last request of the user.
-    replies: FxHashMap<String, (usize, Option<String>)>,
+    replies: FxHashMap<String, (usize, Option<ArcStr>)>,
     /// Message of each record.
     places: FxHashMap<ArcStr, usize>,
     /// Ids of all records of the file.
@@ -613,7 +620,7 @@ impl Builder<'_> {
         }
         let id = take_text(message, "id");
         let parts = blocks::parts(take(message, "content"), Speaker::Other, Outcome::Ok);
-        let same = |(_, request): &&(usize, Option<String>)| {
+        let same = |(_, request): &&(usize, Option<ArcStr>)| {
             request.is_none() || node.request.is_none() || *request == node.request
         };
         let known = self.replies.get(&id).filter(same).map(|(at, _)| *at).filter(|_| !id.is_empty());

@@ -9,7 +9,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Items, Value};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, Names};
@@ -18,15 +18,19 @@ use super::json::{self, counts, items, take, take_text, text, tokens};
 use super::lines::Record;
 use super::links::Draft;
 use super::outcome;
-use super::shapes::{Shape, Split};
+use super::shapes::{List, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::paths;
 use crate::transcript::{Message, MessageIdx, Outcome, Part, RecordedLists, Role, ToolResult, Usage};
 
 /// Session documents.
-pub(super) static SHAPE: Shape =
-    Shape { split: Split::each(is_session), dated: false, ..Shape::new(Format::ClineSdk, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    split: Split::each(is_session),
+    list: Some(List { field: "messages", read: read_list }),
+    dated: false,
+    ..Shape::new(Format::ClineSdk, sniff, read)
+};
 
 /// What opens a block that the harness adds to a request.
 const NOTICE: &str = "<SYSTEM_NOTICE>";
@@ -51,14 +55,24 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
             out.note(line, "unknown-record", Severity::Note, "no session of the Cline SDK, left out");
             continue;
         };
-        let id = names.next(&value, &["sessionId"], out);
-        let mut reader = Reader { draft: Draft::new(id), cwd: None, rewritten: None };
-        reader.prompt(take_text(&mut value, "system_prompt"));
-        for (line, message) in (1u32..).zip(messages) {
-            reader.message(message, line, out);
-        }
-        reader.finish(out);
+        session(value, &mut messages.into_iter(), &names, out);
     }
+}
+
+/// Reads a file that is one session.
+fn read_list(value: Value, messages: Items<'_>, name: &str, out: &mut Sink) {
+    let names = Names::new(&[], is_session, name, out);
+    session(value, messages, &names, out);
+}
+
+fn session(mut value: Value, messages: Items<'_>, names: &Names<'_>, out: &mut Sink) {
+    let id = names.next(&value, &["sessionId"], out);
+    let mut reader = Reader { draft: Draft::new(id), cwd: None, rewritten: None };
+    reader.prompt(take_text(&mut value, "system_prompt"));
+    for (line, message) in (1u32..).zip(messages) {
+        reader.message(message, line, out);
+    }
+    reader.finish(out);
 }
 
 /// A compaction without a model: who asked for it, how many messages it took out.

@@ -51,6 +51,11 @@ pub(super) struct Sniffer {
 }
 
 impl Sniffer {
+    /// One that knows which kind of chat plain messages would be, and what shows it.
+    pub(super) fn knowing(kind: Option<(Format, String)>) -> Self {
+        Self { kind, ..Self::default() }
+    }
+
     /// Looks at one record, or a list of them. The top-level fields to keep of the others, once it is known that not all are needed.
     pub(super) fn look(&mut self, record: &Record) -> Option<&'static [&'static str]> {
         match record.value.as_array() {
@@ -182,28 +187,36 @@ fn chat_messages(value: &Value) -> &[Value] {
 
 /// What only one of the two chat formats has, in one record.
 fn chat_kind(value: &Value) -> Option<(Format, &'static str)> {
-    for message in chat_messages(value) {
-        if message.get("tool_calls").is_some() || message.get("function_call").is_some() {
-            return Some((Format::OpenaiChat, "tool_calls"));
-        }
-        if matches!(text(message, "role"), Some("tool" | "function" | "developer")) {
-            return Some((Format::OpenaiChat, "a role that only OpenAI chat has"));
-        }
-        for block in items(message, "content") {
-            match text(block, "type") {
-                Some("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use") => {
-                    return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
-                }
-                Some("image" | "document") if block.get("source").is_some() => {
-                    return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
-                }
-                Some("image_url" | "input_audio") => {
-                    return Some((Format::OpenaiChat, "content parts of the OpenAI API"));
-                }
-                _ => {}
+    chat_messages(value).iter().find_map(message_kind).or_else(|| kind_beside(value))
+}
+
+/// The same, in one message.
+pub(super) fn message_kind(message: &Value) -> Option<(Format, &'static str)> {
+    if message.get("tool_calls").is_some() || message.get("function_call").is_some() {
+        return Some((Format::OpenaiChat, "tool_calls"));
+    }
+    if matches!(text(message, "role"), Some("tool" | "function" | "developer")) {
+        return Some((Format::OpenaiChat, "a role that only OpenAI chat has"));
+    }
+    for block in items(message, "content") {
+        match text(block, "type") {
+            Some("tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use") => {
+                return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
             }
+            Some("image" | "document") if block.get("source").is_some() => {
+                return Some((Format::AnthropicMessages, "content blocks of the Anthropic API"));
+            }
+            Some("image_url" | "input_audio") => {
+                return Some((Format::OpenaiChat, "content parts of the OpenAI API"));
+            }
+            _ => {}
         }
     }
+    None
+}
+
+/// The same, in what stands beside the messages.
+fn kind_beside(value: &Value) -> Option<(Format, &'static str)> {
     if value.get("messages").is_some() {
         if value.get("system").is_some() {
             return Some((Format::AnthropicMessages, "system beside messages"));

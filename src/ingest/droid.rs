@@ -20,7 +20,7 @@ use super::lines::Record;
 use super::outcome;
 use super::sessions;
 use super::shapes::{Shape, Split};
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use super::talk::Talk;
 use crate::transcript::{Message, Outcome, Part, Recorded, Role, ToolCall, ToolResult};
 
@@ -29,6 +29,7 @@ pub(super) static SHAPE: Shape = Shape {
     // Those of pi look much the same.
     owns: |value| matches!(text(value, "type"), Some("message" | "todo_state" | "compaction_state")),
     split: Split::Before(begins),
+    goes_on: Some(|_| true),
     ..Shape::new(Format::Droid, sniff, read)
 };
 
@@ -74,20 +75,37 @@ fn begins(value: &Value) -> Option<&str> {
 
 /// Reads stored sessions.
 fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
-    for (id, records) in sessions::by_header(records, begins, name, out) {
-        stored(records, id, out);
+    let mut begun = out.resume_begun();
+    let (sessions, header) = sessions::by_header_from(records, begins, begun.as_ref(), name, out);
+    let several = sessions.len() > 1 || out.is_in_batches();
+    let last = sessions.len().saturating_sub(1);
+    for (at, (id, records)) in sessions.into_iter().enumerate() {
+        let nameless = begun.as_ref().is_some_and(|begun| begun.id.is_none());
+        let mut talk = begun.take().map_or_else(|| Talk::new(id), Talk::from);
+        if several && nameless && talk.draft.id == name {
+            // It began before it was known that there are others.
+            talk.draft.id = format!("{name}#1");
+        }
+        stored(records, &mut talk, out);
+        let left = if at == last {
+            out.suspend_begun(Begun { id: header.clone(), cwd: talk.cwd, ..Begun::new(talk.draft) })
+        } else {
+            Some(talk.draft)
+        };
+        if let Some(draft) = left {
+            out.finish_draft(draft);
+        }
     }
 }
 
-fn stored(records: Vec<Record>, id: String, out: &mut Sink) {
-    let mut talk = Talk::new(id);
+fn stored(records: Vec<Record>, talk: &mut Talk, out: &mut Sink) {
     for Record { line, mut value } in records {
         let kind = text(&value, "type").unwrap_or_default().to_owned();
         match kind.as_str() {
             "session_start" => talk.enter(text(&value, "cwd")),
             "message" => {
                 out.raw.messages += 1;
-                message(&mut talk, take(&mut value, "message"), line, out);
+                message(talk, take(&mut value, "message"), line, out);
             }
             "compaction_state" => {
                 out.raw.compactions += 1;
@@ -100,7 +118,6 @@ fn stored(records: Vec<Record>, id: String, out: &mut Sink) {
             other => unknown_record(other, line, out),
         }
     }
-    out.finish_draft(talk.draft);
 }
 
 fn message(talk: &mut Talk, mut message: Value, line: u32, out: &mut Sink) {

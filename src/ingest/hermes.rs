@@ -7,7 +7,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
+use crate::ingest::value::{Items, Value};
 
 use super::build::Names;
 use super::chat;
@@ -16,14 +16,18 @@ use super::formats::Format;
 use super::json::{self, take, text};
 use super::lines::Record;
 use super::links::Draft;
-use super::shapes::{Shape, Split};
+use super::shapes::{List, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Part, Role};
 
 /// Sessions.
-pub(super) static SHAPE: Shape =
-    Shape { owns: is_chat, split: Split::each(is_session), ..Shape::new(Format::Hermes, sniff, read) };
+pub(super) static SHAPE: Shape = Shape {
+    owns: is_chat,
+    split: Split::each(is_session),
+    list: Some(List { field: "messages", read: read_list }),
+    ..Shape::new(Format::Hermes, sniff, read)
+};
 
 /// The record that describes a session.
 const META: &str = "session_meta";
@@ -53,16 +57,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut bare = Draft::new(name);
     for Record { line, mut value } in records {
         if let Value::Array(messages) = take(&mut value, "messages") {
-            let mut draft = Draft::holding(names.next(&value, &["session_id"], out), messages.len());
-            describe(&mut draft, &mut value, line, out);
-            let cwd =
-                value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
-            let cwd: Option<ArcStr> = cwd.map(ArcStr::from);
-            for (index, message) in messages.into_iter().enumerate() {
-                add(&mut draft, message, names.place(line, index), out);
-            }
-            draft.messages.iter_mut().for_each(|message| message.cwd.clone_from(&cwd));
-            finish(draft, out);
+            session(value, &mut messages.into_iter(), &names, line, out);
         } else if text(&value, "role").is_some() {
             add(&mut bare, value, line, out);
         } else {
@@ -70,6 +65,24 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         }
     }
     finish(bare, out);
+}
+
+/// Reads a file that is one session.
+fn read_list(value: Value, messages: Items<'_>, name: &str, out: &mut Sink) {
+    let names = Names::new(&[], is_session, name, out);
+    session(value, messages, &names, 1, out);
+}
+
+fn session(mut value: Value, messages: Items<'_>, names: &Names<'_>, line: u32, out: &mut Sink) {
+    let mut draft = Draft::holding(names.next(&value, &["session_id"], out), messages.len());
+    describe(&mut draft, &mut value, line, out);
+    let cwd = value.pointer("/model_config/cwd").and_then(Value::as_str).filter(|cwd| !cwd.is_empty());
+    let cwd: Option<ArcStr> = cwd.map(ArcStr::from);
+    for (index, message) in messages.enumerate() {
+        add(&mut draft, message, names.place(line, index), out);
+    }
+    draft.messages.iter_mut().for_each(|message| message.cwd.clone_from(&cwd));
+    finish(draft, out);
 }
 
 fn describe(draft: &mut Draft, value: &mut Value, line: u32, out: &mut Sink) {

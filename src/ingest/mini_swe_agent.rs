@@ -10,8 +10,7 @@ mod tests;
 
 use arcstr::ArcStr;
 
-use crate::ingest::value::Value;
-use crate::ingest::value::json;
+use crate::ingest::value::{Items as List, Value, json};
 
 use super::blocks::{self, Speaker};
 use super::build::{self, Names};
@@ -23,7 +22,7 @@ use super::lines::Record;
 use super::links::Draft;
 use super::openai_responses::Items;
 use super::outcome;
-use super::shapes::{Lists, Shape, Split};
+use super::shapes::{self, Lists, Shape, Split};
 use super::sink::Sink;
 use crate::diagnostic::Severity;
 use crate::transcript::{Outcome, Part, Role};
@@ -32,6 +31,7 @@ use crate::transcript::{Outcome, Part, Role};
 pub(super) static SHAPE: Shape = Shape {
     owns: is_chat,
     split: Split::each(is_trajectory),
+    list: Some(shapes::List { field: "messages", read: read_list }),
     dated: false,
     lists: Lists::Sessions,
     ..Shape::new(Format::MiniSweAgent, sniff, read)
@@ -67,18 +67,7 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
     let mut bare = Reader::new(Draft::new(name));
     for Record { line, mut value } in records {
         match take(&mut value, "messages") {
-            Value::Array(messages) => {
-                let id = names.next(&value, &["instance_id"], out);
-                let mut reader = Reader::new(Draft::holding(id, messages.len()));
-                let config = value.pointer("/info/config").unwrap_or(&Value::Null);
-                let setting = |place: &str| config.pointer(place).and_then(Value::as_str);
-                reader.items.draft.model = setting("/model/model_name").map(str::to_owned);
-                reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(ArcStr::from);
-                for (index, message) in messages.into_iter().enumerate() {
-                    reader.message(message, names.place(line, index), out);
-                }
-                reader.finish(out);
-            }
+            Value::Array(messages) => trajectory(&value, &mut messages.into_iter(), &names, line, out),
             _ if text(&value, "role").is_some() => bare.message(value, line, out),
             _ => {
                 let text = "neither a message nor a list of messages; ignored";
@@ -87,6 +76,26 @@ fn read(records: Vec<Record>, name: &str, out: &mut Sink) {
         }
     }
     bare.finish(out);
+}
+
+/// Reads a file that is one trajectory.
+#[expect(clippy::needless_pass_by_value, reason = "so a list is read")]
+fn read_list(value: Value, messages: List<'_>, name: &str, out: &mut Sink) {
+    let names = Names::new(&[], is_trajectory, name, out);
+    trajectory(&value, messages, &names, 1, out);
+}
+
+fn trajectory(value: &Value, messages: List<'_>, names: &Names<'_>, line: u32, out: &mut Sink) {
+    let id = names.next(value, &["instance_id"], out);
+    let mut reader = Reader::new(Draft::holding(id, messages.len()));
+    let config = value.pointer("/info/config").unwrap_or(&Value::Null);
+    let setting = |place: &str| config.pointer(place).and_then(Value::as_str);
+    reader.items.draft.model = setting("/model/model_name").map(str::to_owned);
+    reader.cwd = setting("/environment/cwd").filter(|cwd| !cwd.is_empty()).map(ArcStr::from);
+    for (index, message) in messages.enumerate() {
+        reader.message(message, names.place(line, index), out);
+    }
+    reader.finish(out);
 }
 
 /// The exit status that an observation begins with.

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::value::Value;
+use super::value::{Items, Value};
 
 use super::formats::Format;
 use super::lines::Record;
@@ -37,11 +37,23 @@ pub(super) struct Shape {
     /// With [`Split::Before`]: the reader goes on with the last session in the way of [`Split::Running`], where this holds for all of
     /// its records.
     pub(super) goes_on: Option<fn(&Value) -> bool>,
+    /// How a log that is one object is read by the items of its long list, without all of them at hand.
+    pub(super) list: Option<List>,
     /// What a list of records is, where there are several in a file, or a record is one.
     pub(super) lists: Lists,
     /// Messages stand at the lines of their records, which say when they were written; else at positions in the record that is their
     /// session.
     pub(super) dated: bool,
+}
+
+/// The long list of an object that is a session.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct List {
+    /// The field it stands in.
+    pub(super) field: &'static str,
+    /// Reads the session: of what stands beside the list, with an empty list in its place, the items of the list, and the name of
+    /// the file.
+    pub(super) read: fn(Value, Items<'_>, &str, &mut Sink),
 }
 
 /// What a list of records is in a log.
@@ -99,6 +111,7 @@ impl Shape {
             fields: None,
             split: Split::Whole,
             goes_on: None,
+            list: None,
             lists: Lists::Records,
             dated: true,
         }

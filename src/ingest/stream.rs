@@ -5,7 +5,8 @@
 //! is looked through once before, to know which record is the last of each session. The elements of an array are records like
 //! lines are ([`mod@array`]). Where all records are one session, the reader may go on with it from batch to batch. Other logs that are
 //! one session, and those whose sessions only all of their records tell apart (request bodies, spans), are held as values; so is a
-//! log that is one object, without its text beside it ([`mod@sole`]). Texts and damaged documents are held whole.
+//! log that is one object, without its text beside it, where it has no long list of messages to be read by ([`mod@sole`]). Texts and
+//! damaged documents are held whole.
 //!
 //! Invariant: a log read so gives the sessions, diagnostics and counts that it gives when it is read at once, in the order in
 //! which sessions end.
@@ -56,7 +57,8 @@ pub fn ingest_in_batches(
     let mut blocks = Blocks::new(open()?);
     blocks.fill_line(usize::try_from(batch.min(BATCH)).unwrap_or(usize::MAX))?;
     if sole::may_be(blocks.waiting())
-        && let Some(mut read) = sole::read(open()?, name)?
+        && let long = blocks.fill_to(batch.min(BATCH))?
+        && let Some(mut read) = sole::read(open, name, long)?
     {
         // Whoever counts what is read does that the first time.
         blocks.pass()?;
@@ -191,6 +193,14 @@ impl Blocks {
             self.fill()?;
         }
         Ok(())
+    }
+
+    /// Reads until so many bytes are there; false where the log ends before.
+    fn fill_to(&mut self, bytes: u64) -> io::Result<bool> {
+        while !self.ended && (self.waiting().len() as u64) < bytes {
+            self.fill()?;
+        }
+        Ok(bytes <= self.waiting().len() as u64)
     }
 
     /// The next whole lines; all that is left at the end.

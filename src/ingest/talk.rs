@@ -5,7 +5,7 @@ use thin_vec::ThinVec;
 
 use super::build::{self, begin_compacted, is_beginning, said};
 use super::links::Draft;
-use super::sink::Sink;
+use super::sink::{Begun, Sink};
 use crate::diagnostic::Severity;
 use crate::transcript::{Message, MessageIdx, Part, Recorded, Refusal, Role, Usage};
 
@@ -16,6 +16,12 @@ pub(super) struct Talk {
     pub(super) draft: Draft,
     /// Directory of the records to come.
     pub(super) cwd: Option<ArcStr>,
+}
+
+impl From<Begun> for Talk {
+    fn from(begun: Begun) -> Self {
+        Self { draft: begun.draft, cwd: begun.cwd }
+    }
 }
 
 impl Talk {

@@ -6,6 +6,8 @@
 //!
 //! Of a field that comes twice the last one counts, and it is remembered that there was one.
 
+mod lists;
+
 use std::borrow::Cow;
 use std::cell::{Cell, RefCell};
 use std::fmt;
@@ -14,10 +16,12 @@ use std::hash::BuildHasher;
 use arcstr::ArcStr;
 use compact_str::CompactString;
 use rustc_hash::{FxBuildHasher, FxHashMap};
-use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::ser::{Serialize, Serializer};
 use serde_json::Number;
 use smallvec::SmallVec;
+
+pub(super) use lists::{Items, Listed, Outline, Pulled};
 
 /// A value written down as JSON.
 macro_rules! json {
@@ -564,105 +568,6 @@ impl<'de> Visitor<'de> for Seed<'_> {
     }
 }
 
-/// What a parser reads that is no list and no object.
-macro_rules! scalars {
-    () => {
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a value")
-        }
-
-        fn visit_bool<E: de::Error>(self, value: bool) -> Result<Value, E> {
-            Seed::default().visit_bool(value)
-        }
-
-        fn visit_i64<E: de::Error>(self, value: i64) -> Result<Value, E> {
-            Seed::default().visit_i64(value)
-        }
-
-        fn visit_u64<E: de::Error>(self, value: u64) -> Result<Value, E> {
-            Seed::default().visit_u64(value)
-        }
-
-        fn visit_f64<E: de::Error>(self, value: f64) -> Result<Value, E> {
-            Seed::default().visit_f64(value)
-        }
-
-        fn visit_str<E: de::Error>(self, value: &str) -> Result<Value, E> {
-            Seed::default().visit_str(value)
-        }
-
-        fn visit_unit<E: de::Error>(self) -> Result<Value, E> {
-            Seed::default().visit_unit()
-        }
-    };
-}
-
-/// Builds a [`Value`] of an object without the items of the list in one of its fields: they go to `each` as they are read, and an
-/// empty list stands in their place.
-pub(super) struct Listed<'a, F> {
-    pub(super) field: &'a str,
-    pub(super) each: F,
-}
-
-impl<'de, F: FnMut(Value)> DeserializeSeed<'de> for Listed<'_, F> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de, F: FnMut(Value)> Visitor<'de> for Listed<'_, F> {
-    type Value = Value;
-
-    scalars!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Value, A::Error> {
-        Seed::default().visit_seq(items)
-    }
-
-    fn visit_map<A: MapAccess<'de>>(mut self, mut fields: A) -> Result<Value, A::Error> {
-        let mut found = Vec::new();
-        while let Some(name) = fields.next_key_seed(Name)? {
-            let value = if name == self.field {
-                fields.next_value_seed(Items(&mut self.each))?
-            } else {
-                fields.next_value_seed(Seed::default())?
-            };
-            found.push((shared(&name), value));
-        }
-        Ok(Value::Object(found.into_iter().collect()))
-    }
-}
-
-/// The list of a [`Listed`]; anything else is built as it is.
-struct Items<'a, F>(&'a mut F);
-
-impl<'de, F: FnMut(Value)> DeserializeSeed<'de> for Items<'_, F> {
-    type Value = Value;
-
-    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
-        reader.deserialize_any(self)
-    }
-}
-
-impl<'de, F: FnMut(Value)> Visitor<'de> for Items<'_, F> {
-    type Value = Value;
-
-    scalars!();
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
-        while let Some(item) = items.next_element_seed(Seed::default())? {
-            (self.0)(item);
-        }
-        Ok(Value::Array(Box::default()))
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, fields: A) -> Result<Value, A::Error> {
-        Seed::default().visit_map(fields)
-    }
-}
-
 /// The name of a field, borrowed where it has no escapes.
 struct Name;
 
@@ -733,28 +638,6 @@ mod tests {
         assert!(twice.get());
         let map = value.as_object().unwrap();
         assert_eq!((map.0.len(), map.get("k3").and_then(Value::as_u64)), (30, Some(33)));
-    }
-
-    #[test]
-    fn the_items_of_a_list_are_given_out_as_they_are_read() {
-        let listed = |text: &str| {
-            let mut given = Vec::new();
-            let listed = Listed { field: "b", each: |item: Value| given.push(item.to_string()) };
-            let value = listed.deserialize(&mut serde_json::Deserializer::from_str(text)).unwrap();
-            (value.to_string(), given.join(" "))
-        };
-        let found = |text: &str, value: &str, given: &str| {
-            assert_eq!(listed(text), (value.to_owned(), given.to_owned()));
-        };
-        found(
-            r#"{"a":[1],"b":[{"b":[2]},"x",null],"c":3}"#,
-            r#"{"a":[1],"b":[],"c":3}"#,
-            r#"{"b":[2]} "x" null"#,
-        );
-        found(r#"{"b":{"b":[1]}}"#, r#"{"b":{"b":[1]}}"#, "");
-        found(r#"{"b":"x"}"#, r#"{"b":"x"}"#, "");
-        found("[[1],2]", "[[1],2]", "");
-        found("true", "true", "");
     }
 
     #[test]

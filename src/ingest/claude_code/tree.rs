@@ -14,6 +14,7 @@
 //! Invariants: every record is in at most one conversation; loops are cut; order is that of the chain, which is the order
 //! in the file save where a child was written before its parent. Linear in the records.
 
+use arcstr::ArcStr;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{Kind, Node};
@@ -214,7 +215,14 @@ fn admit_siblings<'a>(
 }
 
 /// The admitted records of each tree, ordered.
-fn split(nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<Node>> {
+fn split(mut nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<Node>> {
+    let admitted = keys.iter().zip(roots).filter_map(|(key, root)| Some((root, key.as_ref()?)));
+    if admitted.clone().is_sorted_by(|(root, key), (other, next)| root == other && key <= next) {
+        // One conversation in the order of the file, as in most: it needs no list of its own.
+        let mut keys = keys.iter();
+        nodes.retain(|node| keys.next().is_some_and(Option::is_some) && node.is_content());
+        return Some(nodes).filter(|nodes| !nodes.is_empty()).into_iter().collect();
+    }
     let mut counts: FxHashMap<usize, usize> = FxHashMap::default();
     for (root, _) in roots.iter().zip(keys).filter(|(_, key)| key.is_some()) {
         *counts.entry(*root).or_default() += 1;
@@ -242,7 +250,7 @@ fn split(nodes: Vec<Node>, keys: &[Option<Place>], roots: &[usize]) -> Vec<Vec<N
 /// Records of sub-agents, grouped by session and agent in order of their first record. Those without an agent id are grouped by the
 /// root of their chain.
 pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec<Node>)> {
-    let mut agent_of: FxHashMap<String, usize> = FxHashMap::default();
+    let mut agent_of: FxHashMap<ArcStr, usize> = FxHashMap::default();
     let mut places: FxHashMap<(String, String), usize> = FxHashMap::default();
     let mut groups: Vec<(String, Vec<Node>)> = Vec::new();
     for (agent, node) in nodes {
@@ -262,7 +270,7 @@ pub(super) fn sidechains(nodes: Vec<(Option<String>, Node)>) -> Vec<(String, Vec
                 })
             }
         };
-        agent_of.insert(node.uuid.to_string(), place);
+        agent_of.insert(node.uuid.clone(), place);
         groups[place].1.push(node);
     }
     groups

@@ -35,7 +35,9 @@ impl Tree {
     /// Finds the parent of every entry.
     pub(super) fn of(records: Vec<Record>, out: &mut Sink) -> Self {
         let is_tree = records.iter().any(|record| text(&record.value, "parentId").is_some());
-        let mut tree = Self { header: Value::Null, entries: Vec::new(), by_id: FxHashMap::default() };
+        // A list that grows is there twice.
+        let entries = Vec::with_capacity(records.len());
+        let mut tree = Self { header: Value::Null, entries, by_id: FxHashMap::default() };
         let mut last_line = 0;
         let mut written = 0;
         for Record { line, mut value, .. } in records {

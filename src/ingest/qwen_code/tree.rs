@@ -54,7 +54,7 @@ pub(super) fn active_path(records: Vec<Record>, out: &mut Sink) -> (Vec<Record>,
         .iter()
         .enumerate()
         .map(|(at, node)| match &node.parent {
-            Parent::Uuid(uuid) => by_uuid.get(uuid).copied().filter(|parent| *parent != at),
+            Parent::Uuid(uuid) => by_uuid.get(uuid.as_str()).copied().filter(|parent| *parent != at),
             _ => None,
         })
         .collect();
