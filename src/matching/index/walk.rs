@@ -106,12 +106,15 @@ impl<'i, 't> Walk<'i, 't> {
 
     /// Are there letters or digits beyond ASCII?
     fn has_wide_words(&self, start: usize, end: usize) -> bool {
+        if !self.room.seen.any_wide {
+            return false;
+        }
         let mut at = start;
         while at < end {
             let offset = at - self.base;
             // Blocks without a byte beyond ASCII are skipped as one.
-            let Some(block) = self.room.seen.wide.get(offset / 64) else { return false };
-            let ahead = block >> (offset % 64);
+            let Some(block) = self.room.seen.blocks.get(offset / 64) else { return false };
+            let ahead = block.wide >> (offset % 64);
             if ahead == 0 {
                 at += 64 - offset % 64;
                 continue;
