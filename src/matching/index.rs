@@ -135,7 +135,8 @@ enum Scope {
 const NONE: u32 = u32::MAX;
 /// Token ids below this are ASCII punctuation (and the space) themselves.
 const FIRST_WORD: u32 = 128;
-const SPACE_TOKEN: u32 = 32;
+const SPACE_MARK: u8 = b' ';
+const SPACE_TOKEN: u32 = SPACE_MARK as u32;
 
 /// All needles of a session.
 #[derive(Debug, Default)]
@@ -153,6 +154,8 @@ pub(crate) struct Index {
     roots: Vec<u32>,
     /// Of each token that phrases begin with, a bit for each byte that their next tokens begin with.
     onward: Vec<u128>,
+    /// Likewise, where a space is the next token, for those behind it.
+    beyond: Vec<u128>,
     /// Marks that phrases begin with.
     marks: Vec<u8>,
     /// First words of these phrases.
@@ -200,6 +203,7 @@ impl Index {
         Self {
             roots: vec![NONE; FIRST_WORD as usize],
             onward: vec![0; FIRST_WORD as usize],
+            beyond: vec![0; FIRST_WORD as usize],
             terminals: vec![SmallVec::new()],
             ..Self::default()
         }
@@ -214,14 +218,20 @@ impl Index {
             self.begins_with_mark(*mark, &tokens);
         }
         let second = tokens.get(1).map_or(0, Token::first_bytes);
+        let third = match tokens.get(1) {
+            Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(0, Token::first_bytes),
+            _ => 0,
+        };
         for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
                 Token::Mark(mark) => u32::from(slash(mark)),
             };
             node = if node == NONE {
-                if let Some(onward) = self.onward.get_mut(id as usize) {
-                    *onward |= second;
+                for (of_tokens, bytes) in [(&mut self.onward, second), (&mut self.beyond, third)] {
+                    if let Some(of_token) = of_tokens.get_mut(id as usize) {
+                        *of_token |= bytes;
+                    }
                 }
                 if let Token::Word(word) = token {
                     self.looks.add(word.as_bytes(), Looks::BEGINS);
@@ -265,8 +275,7 @@ impl Index {
                 self.marks.push(*mark);
             }
         }
-        let next =
-            tokens.iter().find(|token| !matches!(token, Token::Mark(mark) if *mark != SPACE_TOKEN as u8));
+        let next = tokens.iter().find(|token| !matches!(token, Token::Mark(mark) if *mark != SPACE_MARK));
         match next {
             Some(Token::Word(word)) if word.is_ascii() => {
                 self.after_mark.add(hash_word(word.as_bytes(), 0, word.len()));
@@ -368,6 +377,7 @@ impl Index {
         });
         self.roots.push(NONE);
         self.onward.push(0);
+        self.beyond.push(0);
         id
     }
 
@@ -411,20 +421,19 @@ impl Index {
         None
     }
 
-    /// May a phrase that begins with this token go on with this byte? Quotes within a phrase count for nothing, and
-    /// what is beyond ASCII is not told apart.
+    /// May a phrase that begins with this token go on like this? Most that go on with a space are told by what stands
+    /// behind it. Quotes within a phrase count for nothing, and what is beyond ASCII is not told apart.
     #[inline]
-    fn may_go_on(&self, token: u32, next: Option<u8>) -> bool {
-        let Some(next) = next else { return false };
-        match CLASS[next as usize] {
-            QUOTE => true,
-            SPACE => self.goes_on(token, SPACE_TOKEN as u8),
-            _ => next >= 0x80 || self.goes_on(token, slash(next)),
+    fn may_go_on(&self, token: u32, behind: &[u8]) -> bool {
+        let Some(next) = behind.first() else { return false };
+        if CLASS[*next as usize] != SPACE {
+            return may_hold(&self.onward, token, *next);
         }
-    }
-
-    fn goes_on(&self, token: u32, byte: u8) -> bool {
-        self.onward.get(token as usize).is_some_and(|onward| onward >> byte & 1 != 0)
+        may_hold(&self.onward, token, SPACE_MARK)
+            && behind
+                .iter()
+                .find(|byte| CLASS[**byte as usize] != SPACE)
+                .is_some_and(|next| may_hold(&self.beyond, token, *next))
     }
 
     /// Searches a text for everything.
@@ -466,6 +475,14 @@ impl Index {
     ) {
         Walk::new(self, text, start, end, Scope::Words, room).unit(start, end, sink);
     }
+}
+
+/// Is the byte among those of a token, or one that is not told apart?
+#[inline]
+fn may_hold(of_tokens: &[u128], token: u32, byte: u8) -> bool {
+    CLASS[byte as usize] == QUOTE
+        || byte >= 0x80
+        || of_tokens.get(token as usize).is_some_and(|bytes| bytes >> slash(byte) & 1 != 0)
 }
 
 /// A token of a phrase.
@@ -515,7 +532,7 @@ fn tokens(text: &str) -> Vec<Token<'_>> {
                 while at < bytes.len() && CLASS[bytes[at] as usize] == SPACE {
                     at += 1;
                 }
-                out.push(Token::Mark(SPACE_TOKEN as u8));
+                out.push(Token::Mark(SPACE_MARK));
             }
             QUOTE => at += 1,
             _ => {

@@ -1,6 +1,7 @@
 //! Where in a text a needle may begin: what the first look at each word and mark tells.
 
 use super::hash::{chunk, first_look};
+use smallvec::SmallVec;
 use wide::u8x16;
 
 /// What the first look at a word tells of it: a few bits for each value of a hash.
@@ -70,13 +71,23 @@ pub(super) const MARK: u8 = 1 << 7;
 pub(super) struct Seen {
     /// Ordered by position.
     pub(super) candidates: Vec<Candidate>,
-    /// A bit for each byte beyond ASCII; nothing where there is none.
-    pub(super) wide: Vec<u64>,
-    /// Likewise for line ends, which are always told.
+    /// Of each 64 bytes.
+    pub(super) blocks: Vec<Bits>,
+    /// Some byte is beyond ASCII.
+    pub(super) any_wide: bool,
+    /// A bit for each line end.
     pub(super) line_ends: Vec<u64>,
-    /// Likewise for those of words, and for marks that are looked for.
-    words: Vec<u64>,
-    marks: Vec<u64>,
+}
+
+/// A bit for each of 64 bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Bits {
+    /// Bytes beyond ASCII.
+    pub(super) wide: u64,
+    /// Bytes of words.
+    words: u64,
+    /// Marks that are looked for.
+    marks: u64,
 }
 
 /// The first bit from a place on.
@@ -93,37 +104,27 @@ pub(super) fn next_bit(bits: &[u64], from: usize) -> Option<usize> {
 /// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them
 /// at once, by vector instructions.
 pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], seen: &mut Seen) {
-    let Seen { candidates: out, wide, line_ends, words, marks: begins } = seen;
-    for bits in [&mut *wide, &mut *line_ends, &mut *words, &mut *begins] {
-        bits.clear();
-        bits.reserve(bytes.len() / 64 + 2);
-    }
-    let mut any_wide = 0;
-    let mut add = |bytes: &[u8; 64]| {
-        let block = Block::new(bytes);
-        let beyond = block.wide();
-        any_wide |= beyond;
-        wide.push(beyond);
-        line_ends.push(block.line_ends());
-        words.push(block.words());
-        begins.push(block.marks(marks));
-    };
+    let Seen { candidates: out, blocks, any_wide, line_ends } = seen;
+    blocks.clear();
+    line_ends.clear();
+    let marks: SmallVec<[u8x16; 8]> = marks.iter().map(|mark| u8x16::splat(*mark)).collect();
     let (whole, rest) = bytes.as_chunks::<64>();
-    whole.iter().for_each(&mut add);
-    if !rest.is_empty() {
-        let mut padded = [b' '; 64];
-        padded[..rest.len()].copy_from_slice(rest);
-        add(&padded);
-    }
-    if any_wide == 0 {
-        wide.clear();
-    }
-    words.push(0);
+    let mut padded = [b' '; 64];
+    padded[..rest.len()].copy_from_slice(rest);
+    let all = whole.iter().chain((!rest.is_empty()).then_some(&padded)).map(Block::new);
+    line_ends.reserve(whole.len() + 1);
+    blocks.extend(all.map(|block| {
+        line_ends.push(block.line_ends());
+        block.bits(&marks)
+    }));
+    *any_wide = blocks.iter().fold(0, |any, block| any | block.wide) != 0;
+    // A word may reach into the next block.
+    blocks.push(Bits::default());
     // Each block is given room for all it may hold: to write without asking is faster than to append.
     let mut count = 0;
     let mut last = 0;
-    for (number, (pair, marks)) in words.windows(2).zip(&*begins).enumerate() {
-        let &[here, next] = pair else { continue };
+    for (number, pair) in blocks.windows(2).enumerate() {
+        let &[Bits { words: here, marks, .. }, Bits { words: next, .. }] = pair else { continue };
         let mut events = here & !(here << 1 | last) | marks;
         last = here >> 63;
         if out.len() < count + 64 {
@@ -157,41 +158,41 @@ impl Block {
         Self(std::array::from_fn(|at| quarters.get(at).map_or(u8x16::ZERO, |quarter| u8x16::new(*quarter))))
     }
 
-    /// Bytes that are letters, digits or `_`.
     #[inline]
-    fn words(&self) -> u64 {
+    fn line_ends(&self) -> u64 {
+        self.each(|bytes| bytes.simd_eq(u8x16::splat(b'\n'))).mask()
+    }
+
+    #[inline]
+    fn bits(&self, marks: &[u8x16]) -> Bits {
         let each = u8x16::splat;
-        self.bits(|bytes| {
+        let words = self.each(|bytes| {
             let at_most = |bytes: u8x16, most| bytes.min(each(most)).simd_eq(bytes);
             let letters = at_most((bytes | each(0x20)) - each(b'a'), 25);
             let digits = at_most(bytes - each(b'0'), 9);
             letters | digits | bytes.simd_eq(each(b'_'))
-        })
+        });
+        let mut begins = [u8x16::ZERO; 4];
+        for mark in marks {
+            for (all, bytes) in begins.iter_mut().zip(&self.0) {
+                *all |= bytes.simd_eq(*mark);
+            }
+        }
+        Bits { wide: Self(self.0).mask(), words: words.mask(), marks: Self(begins).mask() }
     }
 
-    /// Bytes beyond ASCII.
+    /// A test made of each 16 bytes.
     #[inline]
-    fn wide(&self) -> u64 {
-        self.bits(|bytes| bytes)
+    fn each(&self, test: impl Fn(u8x16) -> u8x16) -> Self {
+        let [a, b, c, d] = self.0;
+        Self([test(a), test(b), test(c), test(d)])
     }
 
+    /// The highest bit of each byte.
     #[inline]
-    fn line_ends(&self) -> u64 {
-        self.bits(|bytes| bytes.simd_eq(u8x16::splat(b'\n')))
-    }
-
-    /// Bytes that are one of the marks.
-    #[inline]
-    fn marks(&self, marks: &[u8]) -> u64 {
-        self.bits(|bytes| {
-            marks.iter().fold(u8x16::ZERO, |all, mark| all | bytes.simd_eq(u8x16::splat(*mark)))
-        })
-    }
-
-    /// The highest bit of each byte that the test makes of each.
-    #[inline]
-    fn bits(&self, test: impl Fn(u8x16) -> u8x16) -> u64 {
-        let [a, b, c, d] = self.0.map(|bytes| u64::from(test(bytes).to_bitmask()));
-        a | b << 16 | c << 32 | d << 48
+    fn mask(&self) -> u64 {
+        let [a, b, c, d] = &self.0;
+        let bits = |bytes: &u8x16| u64::from(bytes.to_bitmask());
+        bits(a) | bits(b) << 16 | bits(c) << 32 | bits(d) << 48
     }
 }

@@ -106,12 +106,15 @@ impl<'i, 't> Walk<'i, 't> {
 
     /// Are there letters or digits beyond ASCII?
     fn has_wide_words(&self, start: usize, end: usize) -> bool {
+        if !self.room.seen.any_wide {
+            return false;
+        }
         let mut at = start;
         while at < end {
             let offset = at - self.base;
             // Blocks without a byte beyond ASCII are skipped as one.
-            let Some(block) = self.room.seen.wide.get(offset / 64) else { return false };
-            let ahead = block >> (offset % 64);
+            let Some(block) = self.room.seen.blocks.get(offset / 64) else { return false };
+            let ahead = block.wide >> (offset % 64);
             if ahead == 0 {
                 at += 64 - offset % 64;
                 continue;
@@ -154,7 +157,7 @@ impl<'i, 't> Walk<'i, 't> {
     /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
     fn begin_at_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
         let bytes = self.text.as_bytes();
-        if !self.index.may_go_on(u32::from(slash(bytes[at])), bytes.get(at + 1).copied()) {
+        if !self.index.may_go_on(u32::from(slash(bytes[at])), &bytes[at + 1..]) {
             return at + 1;
         }
         if self.index.any_after_mark {
@@ -346,7 +349,7 @@ impl<'i, 't> Walk<'i, 't> {
         let root = self.index.roots.get(id as usize).copied().unwrap_or(NONE);
         if root != NONE {
             self.report(root, start, end, sink);
-            if self.index.may_go_on(id, self.text.as_bytes().get(end).copied()) {
+            if self.index.may_go_on(id, self.text.as_bytes().get(end..).unwrap_or_default()) {
                 self.room.active.push((root, start));
             }
         }
