@@ -65,8 +65,10 @@ pub struct ProbeRow {
     pub blind_accuracy: Option<f64>,
     /// Questions answered both with the compacted context and with the whole conversation.
     pub pairs: u64,
-    /// Of those, right with the whole conversation: what the model can answer at all.
+    /// Of those, right with the whole conversation and not with none: what the model can answer, and has to read for.
     pub answerable: u64,
+    /// Of the pairs, right with the whole conversation and with none: guessed, and in no survival.
+    pub guessed: u64,
     /// Of the answerable ones, right with the compacted context, too.
     pub answerable_right: u64,
     /// `answerable_right / answerable`.
@@ -109,53 +111,125 @@ pub enum Reply {
 const REASONING: [&str; 3] = ["</think>", "</thinking>", "</reasoning>"];
 
 /// What may stand around a letter.
-const AROUND: [char; 10] = ['(', ')', '[', ']', '.', ':', '*', '"', '\'', '`'];
+const AROUND: [char; 12] = ['(', ')', '[', ']', '{', '}', '.', ':', '*', '"', '\'', '`'];
 
-/// Words with which models lead up to a letter, in lower case.
-const LEADS: [&str; 8] = [
+/// Words with which models lead up to a letter, in lower case; a longer one stands before those that it begins with.
+const LEADS: [&str; 18] = [
     "the correct answer is",
     "the right answer is",
+    "the best answer is",
+    "the correct option is",
+    "the right option is",
+    "the best option is",
+    "the final answer is",
+    "the answer is",
+    "the option is",
+    "my answer is",
+    "my answer:",
+    "i would choose",
+    "i choose",
     "correct answer:",
     "final answer:",
-    "the answer is",
-    "answer:",
     "answer is",
+    "answer",
     "option",
 ];
 
+/// What may follow a letter and give a reason.
+const REASONS: [&str; 5] = [" - ", " – ", " — ", " because ", " since "];
+
 /// The option that a reply chooses: the letter alone, with marks around it, with the words of its option or a reason behind it
-/// (`B) ...`, `B. ...`, `**B**: ...`, `Answer: B`), or the words of one option. `None` where it chooses none, or more than one.
+/// (`B) ...`, `B. ...`, `**B**: ...`, `B because ...`, `Answer: B`, a last line of that form), or the words of one option. `None`
+/// where it chooses none, or more than one.
 pub fn choice(reply: &str, options: &[String]) -> Option<usize> {
     let behind =
         REASONING.iter().filter_map(|tag| reply.rfind(tag).map(|at| at + tag.len())).max().unwrap_or(0);
     let text = reply.get(behind..).unwrap_or_default().trim();
-    let plain =
-        |text: &str| text.trim_matches(|c: char| c.is_whitespace() || AROUND.contains(&c)).to_lowercase();
+    let named = named(text);
+    let text = named.as_deref().unwrap_or(text);
     let said = plain(text);
     if let Some(at) = options.iter().position(|option| plain(option) == said) {
         return Some(at);
     }
-    let mut rest = text.trim_start_matches(|c: char| c.is_whitespace() || AROUND.contains(&c));
-    for lead in LEADS {
-        if let Some(behind) = rest.get(..lead.len()).filter(|start| start.eq_ignore_ascii_case(lead)) {
-            rest = rest.get(behind.len()..).unwrap_or_default();
-            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || AROUND.contains(&c));
-            break;
-        }
+    if let Some(told) = lead(text, options, false) {
+        return told;
+    }
+    // A reason first and the answer last.
+    let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    lead(last, options, true).flatten()
+}
+
+/// The answer in a document of JSON with one, or in a box of TeX.
+fn named(text: &str) -> Option<String> {
+    if let Some((_, boxed)) = text.rsplit_once("\\boxed{") {
+        return boxed.split_once('}').map(|(inner, _)| inner.to_owned());
+    }
+    let inner = text.trim_start_matches("```json").trim_matches('`').trim();
+    let value: serde_json::Value = serde_json::from_str(inner).ok()?;
+    let answer = ["answer", "letter", "option", "choice"].into_iter().find_map(|name| value.get(name));
+    answer.and_then(serde_json::Value::as_str).map(str::to_owned)
+}
+
+fn is_around(c: char) -> bool {
+    c.is_whitespace() || AROUND.contains(&c)
+}
+
+fn plain(text: &str) -> String {
+    text.trim_matches(is_around).to_lowercase()
+}
+
+/// What a text begins with: nothing that is a letter of an option (`None`), a letter, or more than one. `led`: only behind words
+/// that lead up to it, or alone.
+fn lead(text: &str, options: &[String], led: bool) -> Option<Option<usize>> {
+    let mut rest = text.trim_start_matches(is_around);
+    let starts = |lead: &&&str| rest.get(..lead.len()).is_some_and(|start| start.eq_ignore_ascii_case(lead));
+    let found = LEADS.iter().find(starts);
+    if let Some(found) = found {
+        rest = rest.get(found.len()..).unwrap_or_default().trim_start_matches(is_around);
     }
     let (at, behind) = letter(rest, options.len())?;
-    let marked =
-        behind.starts_with(&AROUND[..]) || behind.trim().is_empty() || behind.starts_with(['\n', '\r']);
+    let alone = behind.trim_matches(is_around).is_empty();
+    if led && found.is_none() && !alone {
+        return None;
+    }
+    let marked = alone
+        || behind.starts_with(&AROUND[..])
+        || behind.starts_with(['\n', '\r'])
+        || REASONS.iter().any(|reason| behind.starts_with(reason));
     if !marked {
         return None;
     }
-    // "A) or B)", "A. B.": that is no choice.
-    let next = behind.trim_start_matches(|c: char| c.is_whitespace() || AROUND.contains(&c));
-    let next = ["or ", "and ", "/ ", ", "].iter().find_map(|word| next.strip_prefix(word)).unwrap_or(next);
-    let another = letter(next, options.len()).filter(|(other, behind)| {
-        *other != at && (behind.trim().is_empty() || behind.starts_with(&AROUND[..]))
-    });
-    another.is_none().then_some(at)
+    // The words of another option, or its letter: that is no choice.
+    let words = plain(behind);
+    let other = options.iter().enumerate().any(|(other, option)| other != at && plain(option) == words);
+    Some((!other && !names_another(behind, at, options.len())).then_some(at))
+}
+
+/// The letter of another option stands in a text by itself. `A` and `I` are words, too: they count with a mark behind them, or at
+/// the end.
+fn names_another(text: &str, chosen: usize, options: usize) -> bool {
+    let mut before = ' ';
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let next = rest.peek().copied();
+        let ends = next.is_none_or(|next| {
+            !next.is_alphanumeric() && next != '\'' && next != '’' && next != '-' && next != '+'
+        });
+        let is_word = matches!(c, 'A' | 'I');
+        let is_marked = next.is_none_or(|next| matches!(next, ')' | ':' | '.' | ',' | ';' | '?' | ']' | '*'));
+        if c.is_ascii_uppercase()
+            && usize::from(c as u8 - b'A') < options
+            && usize::from(c as u8 - b'A') != chosen
+            && !before.is_alphanumeric()
+            && !matches!(before, '-' | '/' | '.' | '_')
+            && ends
+            && (!is_word || is_marked)
+        {
+            return true;
+        }
+        before = c;
+    }
+    false
 }
 
 /// The letter of an option at the beginning of a text, and what is behind it; no letter of a word.
@@ -376,7 +450,9 @@ pub fn pool(key: &[Keyed], answers: &Answers<'_>, windows: bool) -> Vec<ProbeRow
 fn row(part: &[&Judged<'_>]) -> ProbeRow {
     let count = |is: &dyn Fn(&Judged<'_>) -> bool| part.iter().filter(|judged| is(judged)).count() as u64;
     let is_pair = |judged: &Judged<'_>| is_answer(judged.own) && is_answer(judged.control);
-    let is_answerable = |judged: &Judged<'_>| is_pair(judged) && judged.is_right(judged.control);
+    let is_known = |judged: &Judged<'_>| is_pair(judged) && judged.is_right(judged.control);
+    let is_guessed = |judged: &Judged<'_>| is_known(judged) && judged.is_right(judged.blind);
+    let is_answerable = |judged: &Judged<'_>| is_known(judged) && !judged.is_right(judged.blind);
     let own_right = |judged: &Judged<'_>| judged.is_right(judged.own);
     let answered = count(&|judged| is_answer(judged.own));
     let [right, wrong, stale, untold, missing, failed, unreadable] =
@@ -419,6 +495,7 @@ fn row(part: &[&Judged<'_>]) -> ProbeRow {
         blind_accuracy: ratio(blind_right, blind_answered),
         pairs: count(&is_pair),
         answerable,
+        guessed: count(&is_guessed),
         answerable_right,
         answer_survival: ratio(answerable_right, answerable),
         answer_survival_mean: estimate.mean,

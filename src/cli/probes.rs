@@ -1,20 +1,21 @@
 //! `compactor probes`: questions written, answered and scored.
 
-use super::args::{AnswerArgs, EmitArgs, ProbesArgs, ProbesVerb, ScoreArgs};
+use super::args::{AnswerArgs, EmitArgs, Output, ProbesArgs, ProbesVerb, ScoreArgs};
 use super::exit::{Exit, Failure};
 use super::model::{Scribe, asker, plan, replies};
 use super::replay::settings;
 use super::ui::Ui;
 use super::work::{problems, with_progress};
-use crate::aggregate::probes::{Answers, pool, verdicts};
+use crate::aggregate::probes::{Answers, choice, pool, verdicts};
 use crate::ingest::READS;
 use crate::report::Look;
 use crate::report::probes::{Scored, render};
 use crate::report::text::{count, sanitize, thousands};
+use crate::results::Problem;
 use crate::results::files::FilesError;
 use crate::results::probes::{
-    ANSWERS, AnswerFile, AnswerLog, Answered, PROBES_VERSION, ProbesRecord, Prompted, RECORD, prepare,
-    read_answers, read_key, read_prompts, read_record, write, write_record,
+    ANSWERS, AnswerFile, AnswerLog, Answered, KEY, Keyed, PROBES_VERSION, PROMPTS, ProbesRecord, Prompted,
+    RECORD, prepare, read_answers, read_key, read_prompts, read_record, write, write_record,
 };
 use crate::run::probes::{Cycles, ProbeSettings, emit as emit_all};
 use crate::strategy::Strategy;
@@ -22,6 +23,7 @@ use crate::summarize::prompt::Prompt;
 use crate::summarize::{Beside, Summarizer as _};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::io;
 use std::path::Path;
 
 /// Runs the verb.
@@ -64,15 +66,27 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
     problems(&emitted.manifest, RECORD, ui);
     emitted.manifest.cassettes = scribe.cassettes(&args.model, Vec::new());
     scribe.report(ui);
-    for (source, why) in &emitted.stopped {
-        ui.complain(&format!("{}: {}", sanitize(source), sanitize(why)));
+    for (source, why) in std::mem::take(&mut emitted.stopped) {
+        ui.complain(&format!("{}: {}", sanitize(&source), sanitize(&why)));
+        let (code, severity) = ("stopped".to_owned(), "lost".to_owned());
+        emitted.manifest.problems.push(Problem { source, line: 0, code, severity, text: why });
     }
     let manifest = &emitted.manifest;
     if manifest.sessions == 0 {
         return Err(Failure::new("no session could be read: nothing was asked", READS));
     }
+    if emitted.questions() == 0 {
+        let cause = format!(
+            "nothing was asked: no compaction of {} puts a fact at risk that a closed question can be put about",
+            count(manifest.sessions, "session")
+        );
+        return Err(Failure::new(cause, "give longer logs, or a smaller --window, or --at all"));
+    }
     let record = write(&args.out, |prompts, key| {
         let written = emitted.write(prompts, key)?;
+        if written.prompts == 0 {
+            return Err(io::Error::other("all prompts are longer than --longest"));
+        }
         Ok(ProbesRecord {
             probes_version: PROBES_VERSION,
             seed: probes.seed,
@@ -89,23 +103,9 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
             run: manifest.clone(),
         })
     })?;
-    if record.prompts == 0 && record.questions > 0 {
-        return Err(Failure::new(
-            "all prompts are longer than --longest: nothing was written",
-            "give a larger --longest",
-        ));
-    }
-    if record.questions == 0 {
-        let cause = format!(
-            "nothing was asked: no compaction of {} puts a fact at risk that a closed question can be put about",
-            count(manifest.sessions, "session")
-        );
-        return Err(Failure::new(cause, "give longer logs, or a smaller --window, or --at all"));
-    }
     ui.product(&told(&record, &args.out))?;
     let lost = manifest.files_failed > 0
         || manifest.sessions_failed > 0
-        || !emitted.stopped.is_empty()
         || manifest.problems.iter().any(|problem| problem.severity == "lost");
     Ok(if lost || scribe.is_troubled() { Exit::Partial } else { Exit::Done })
 }
@@ -149,6 +149,7 @@ fn told(record: &ProbesRecord, dir: &Path) -> String {
 fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut record = read_record(&args.dir)?;
     let prompts = read_prompts(&args.dir)?;
+    belongs(&args.dir, PROMPTS, prompts.len(), record.prompts)?;
     let (model, rules) = asker(&args.ask, ui)?;
     let name = rules.model.clone().unwrap_or_default();
     let asked = |prompt: &Prompted| {
@@ -162,7 +163,18 @@ fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
         return Ok(Exit::Done);
     }
     let log = AnswerLog::open(&args.dir)?;
-    let open: Vec<&Prompted> = prompts.iter().filter(|prompt| !log.has(&prompt.id)).collect();
+    if let Some(other) = log.models().into_iter().find(|other| *other != name) {
+        let cause = format!("{}: holds answers of {}", args.dir.join(ANSWERS).display(), sanitize(other));
+        return Err(Failure::new(
+            cause,
+            "move the file away first (`score --answers` takes it), or name that model",
+        ));
+    }
+    let key = if args.again { read_key(&args.dir)? } else { Vec::new() };
+    let unreadable = unreadable(&key, &log);
+    let is_open =
+        |prompt: &&Prompted| log.answer(&prompt.id).is_none() || unreadable.contains(prompt.id.as_str());
+    let open: Vec<&Prompted> = prompts.iter().filter(is_open).collect();
     if open.len() < prompts.len() {
         ui.say(&format!("{} answered already", count((prompts.len() - open.len()) as u64, "prompt")));
     }
@@ -216,6 +228,25 @@ fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     Ok(if answered < prompts.len() { Exit::Partial } else { Exit::Done })
 }
 
+/// A file of the directory has as many lines as its record says.
+fn belongs(dir: &Path, name: &str, lines: usize, told: u64) -> Result<(), Failure> {
+    if lines as u64 == told {
+        return Ok(());
+    }
+    let path = dir.join(name);
+    let cause = format!("{}: holds {lines} lines, where probes.json tells of {told}", path.display());
+    Err(Failure::new(cause, "write the questions again with `compactor probes emit`; answers stay good"))
+}
+
+/// Prompts that were answered so that no option could be read.
+fn unreadable<'k>(key: &'k [Keyed], log: &AnswerLog) -> HashSet<&'k str> {
+    let names = key.iter().flat_map(|key| [&key.id, &key.control, &key.blind].map(|id| (id.as_str(), key)));
+    let is_unread = |(id, key): &(&str, &Keyed)| {
+        log.answer(id).is_some_and(|answer| choice(answer, &key.options).is_none())
+    };
+    names.filter(is_unread).map(|(id, _)| id).collect()
+}
+
 /// Names of the prompts of a directory that are answered.
 fn read_answered(dir: &Path) -> Result<HashSet<String>, Failure> {
     let path = dir.join(ANSWERS);
@@ -229,6 +260,10 @@ fn read_answered(dir: &Path) -> Result<HashSet<String>, Failure> {
 fn score(args: &ScoreArgs, ui: &Ui) -> Result<Exit, Failure> {
     let record = read_record(&args.dir)?;
     let key = read_key(&args.dir)?;
+    belongs(&args.dir, KEY, key.len(), record.keys)?;
+    if args.each && args.format != Output::Csv {
+        return Err(Failure::new("--each is a matter of --format csv", "give both"));
+    }
     let paths = if args.answers.is_empty() { vec![args.dir.join(ANSWERS)] } else { args.answers.clone() };
     let mut is_whole = true;
     let mut files: Vec<AnswerFile> = Vec::new();
@@ -241,11 +276,15 @@ fn score(args: &ScoreArgs, ui: &Ui) -> Result<Exit, Failure> {
         if file.damaged.len() > DAMAGED {
             ui.complain(&format!("{shown}: and {} more lines that are none", file.damaged.len() - DAMAGED));
         }
-        if file.torn {
+        if file.torn.is_some() {
             ui.complain(&format!("{shown}: the last line is cut off and passed over"));
         }
-        is_whole &= file.damaged.is_empty() && !file.torn;
+        is_whole &= file.damaged.is_empty() && file.torn.is_none();
         files.push(file);
+    }
+    let lost = record.run.problems.iter().filter(|problem| problem.severity == "lost").count() as u64;
+    if lost > 0 {
+        ui.complain(&format!("{} when the questions were made; probes.json has them", count(lost, "loss")));
     }
     let lines = || files.iter().flat_map(|file| &file.lines);
     let answers = Answers::new(lines());

@@ -40,7 +40,7 @@ pub fn render(format: Format, scored: &Scored, each: bool, look: Look<'_>) -> io
 }
 
 /// Headings of the table.
-const HEADINGS: [&str; 11] = [
+const HEADINGS: [&str; 12] = [
     "strategy",
     "kind",
     "survival",
@@ -52,6 +52,7 @@ const HEADINGS: [&str; 11] = [
     "unanswered",
     "control",
     "blind",
+    "effect",
 ];
 
 fn table(scored: &Scored, look: Look<'_>) -> String {
@@ -81,7 +82,7 @@ fn table(scored: &Scored, look: Look<'_>) -> String {
         let cells = rows.iter().map(|row| cells(row));
         let lines: Vec<Vec<String>> =
             std::iter::once(HEADINGS.map(str::to_owned).to_vec()).chain(cells).collect();
-        for line in aligned(&lines, &[2, 3, 4, 5, 6, 7, 8, 9, 10]) {
+        for line in aligned(&lines, &[2, 3, 4, 5, 6, 7, 8, 9, 10, 11]) {
             page.line(&line);
         }
     }
@@ -89,18 +90,23 @@ fn table(scored: &Scored, look: Look<'_>) -> String {
     let mut explain =
         |text: &str| page.line(&super::page::paint(DIM, &wrap(text, page.columns, 2), page.color));
     explain(
-        "survival: of the questions that the model answers right with the whole conversation (answerable), the share that it \
-         answers right with what the compaction left; macro mean over sessions, with a 95 % interval from 10 sessions on. right to \
+        "survival: of the questions that the model answers right with the whole conversation and not with none (answerable), the \
+         share that it answers right with what the compaction left; macro mean over sessions, with a 95 % interval from 10 sessions on. right to \
          unanswered: what came of the questions with the compacted context; untold: it says that the conversation does not tell; stale: \
-         what was true before; unanswered: no answer that could be read, in no share. control and blind: right answers with the whole conversation, and with none.",
+         what was true before; unanswered: no answer that could be read, in no share. control and blind: right answers with the whole conversation, and with none; effect: (right - blind) / (control - blind).",
     );
     for row in scored.rows.iter().filter(|row| row.cycle == ALL && row.kind == ALL) {
         let share = |right: u64, of: u64| match of {
             0 => "n/a".to_owned(),
             _ => format!("{} of {}", thousands(right), thousands(of)),
         };
+        let place = if tables.len() > 1 {
+            format!(", profile {}, window {}", sanitize(&row.profile), sanitize(&row.window))
+        } else {
+            String::new()
+        };
         page.prose(&format!(
-            "{}: of what is present in the text {} answered right, of what is not {}.",
+            "{}{place}: of what is present in the text {} answered right, of what is not {}.",
             sanitize(&row.strategy),
             share(row.present_right, row.present),
             share(row.absent_right, row.absent)
@@ -129,5 +135,6 @@ fn cells(row: &ProbeRow) -> Vec<String> {
         thousands(row.unanswered),
         percent(row.control_accuracy),
         percent(row.blind_accuracy),
+        percent(row.effect),
     ]
 }

@@ -11,7 +11,7 @@ use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -152,12 +152,19 @@ pub struct ProbesRecord {
 pub fn prepare(dir: &Path) -> Result<(), FilesError> {
     prepare_for(dir, &[PROMPTS, KEY, RECORD, ANSWERS], |path, name| {
         let Ok(file) = File::open(path) else { return false };
+        let mut reader = BufReader::new(file);
+        if name == RECORD {
+            return serde_json::from_reader::<_, ProbesRecord>(reader).is_ok();
+        }
         let mut line = Vec::new();
-        if BufReader::new(file).read_until(b'\n', &mut line).is_err() || line.is_empty() {
+        if reader.read_until(b'\n', &mut line).is_err() || line.is_empty() {
             return line.is_empty();
         }
-        let first = if name == RECORD { "{" } else { "{\"id\":" };
-        line.starts_with(first.as_bytes())
+        match name {
+            PROMPTS => serde_json::from_slice::<Prompted>(&line).is_ok(),
+            KEY => serde_json::from_slice::<Keyed>(&line).is_ok(),
+            _ => serde_json::from_slice::<Answered>(&line).is_ok(),
+        }
     })
 }
 
@@ -171,13 +178,6 @@ pub fn write(
     write: impl FnOnce(&mut dyn Write, &mut dyn Write) -> io::Result<ProbesRecord>,
 ) -> Result<ProbesRecord, FilesError> {
     prepare(dir)?;
-    let record = dir.join(RECORD);
-    match fs::remove_file(&record) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            return Err(FilesError::io(&record, "replace the file", error));
-        }
-        _ => {}
-    }
     let temporary = [PROMPTS, KEY].map(|name| dir.join(temporary_name(name)));
     let [prompts, key] = &temporary;
     let written = || {
@@ -185,6 +185,11 @@ pub fn write(
         let written = write(&mut one, &mut two)?;
         for out in [one, two] {
             out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        }
+        // From here on there is no whole directory until the record is there.
+        match fs::remove_file(dir.join(RECORD)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
         }
         fs::rename(prompts, dir.join(PROMPTS))?;
         fs::rename(key, dir.join(KEY))?;
@@ -274,8 +279,10 @@ pub struct AnswerFile {
     pub lines: Vec<Answered>,
     /// Lines that are none, from 1, and why.
     pub damaged: Vec<(u64, String)>,
-    /// The last line is not ended: it was being written when somebody was stopped.
-    pub torn: bool,
+    /// The last line is no answer and not ended, as when somebody was stopped while it was written: its length in bytes.
+    pub torn: Option<usize>,
+    /// The last line has its end, or there is none.
+    pub ended: bool,
 }
 
 /// Reads answers from anywhere; lines that are damaged are set aside, blank ones passed over.
@@ -286,17 +293,19 @@ pub struct AnswerFile {
 pub fn read_answers(path: &Path) -> Result<AnswerFile, FilesError> {
     let hint = "write one with `compactor probes run DIR`, or a line {\"id\": ..., \"answer\": ...} for each prompt by any client";
     let bytes = fs::read(path).map_err(|error| FilesError::missing(path, error, hint))?;
-    let mut out = AnswerFile::default();
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let mut out =
+        AnswerFile { ended: bytes.last().is_none_or(|byte| *byte == b'\n'), ..AnswerFile::default() };
     let mut lines = bytes.split(|byte| *byte == b'\n').enumerate().peekable();
-    while let Some((at, line)) = lines.next() {
-        let line = line.trim_ascii();
+    while let Some((at, raw)) = lines.next() {
+        let line = raw.trim_ascii();
         if line.is_empty() {
             continue;
         }
         let is_last = lines.peek().is_none();
         match serde_json::from_slice::<Answered>(line) {
             Ok(answer) => out.lines.push(answer),
-            Err(_) if is_last => out.torn = true,
+            Err(_) if is_last => out.torn = Some(raw.len()),
             Err(error) => out.damaged.push((at as u64 + 1, error.to_string())),
         }
     }
@@ -307,9 +316,30 @@ pub fn read_answers(path: &Path) -> Result<AnswerFile, FilesError> {
 #[derive(Debug)]
 pub struct AnswerLog {
     path: PathBuf,
-    file: Mutex<File>,
+    written: Mutex<Written>,
     /// Those that are there already.
     known: FxHashMap<String, Answered>,
+}
+
+/// The file, and how much of it is whole lines.
+#[derive(Debug)]
+struct Written {
+    file: File,
+    sound: u64,
+}
+
+impl Written {
+    /// Adds bytes; where not all of them could be written, none were.
+    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.file.seek(SeekFrom::Start(self.sound))?;
+        if let Err(error) = self.file.write_all(bytes) {
+            // Best effort: a torn line at the end is taken off when the file is opened.
+            let _ = self.file.set_len(self.sound);
+            return Err(error);
+        }
+        self.sound += bytes.len() as u64;
+        Ok(())
+    }
 }
 
 impl AnswerLog {
@@ -321,7 +351,7 @@ impl AnswerLog {
     pub fn open(dir: &Path) -> Result<Self, FilesError> {
         let path = dir.join(ANSWERS);
         let failed = |error| FilesError::io(&path, "write the file", error);
-        let file = File::options().create(true).append(true).open(&path).map_err(failed)?;
+        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         match file.try_lock() {
             Err(TryLockError::WouldBlock) => {
                 let cause = "answers are being written there already";
@@ -339,19 +369,31 @@ impl AnswerLog {
         }
         let mut known: FxHashMap<String, Answered> = FxHashMap::default();
         for line in found.lines {
-            known.insert(line.id.clone(), line);
+            keep(&mut known, line);
         }
-        let log = Self { path, file: Mutex::new(file), known };
-        if found.torn {
-            // What was being written goes; what is whole is written anew.
-            log.rewrite(log.known.values())?;
+        let length = file.metadata().map_err(failed)?.len();
+        let sound = length - found.torn.unwrap_or(0) as u64;
+        file.set_len(sound).map_err(failed)?;
+        let mut written = Written { file, sound };
+        // Clients may leave out the last line end.
+        if !found.ended && found.torn.is_none() {
+            written.add(b"\n").map_err(failed)?;
         }
-        Ok(log)
+        Ok(Self { path, written: Mutex::new(written), known })
     }
 
-    /// An answer that is there already; what failed is none.
-    pub fn has(&self, id: &str) -> bool {
-        self.known.get(id).is_some_and(|answer| answer.answer.is_some())
+    /// The answer that is there already; what failed is none.
+    pub fn answer(&self, id: &str) -> Option<&str> {
+        self.known.get(id)?.answer.as_deref()
+    }
+
+    /// Names of those who answered, each once, sorted.
+    pub fn models(&self) -> Vec<&str> {
+        let answered = self.known.values().filter(|line| line.answer.is_some());
+        let mut names: Vec<&str> = answered.filter_map(|line| line.model.as_deref()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
     }
 
     /// Adds an answer.
@@ -360,14 +402,13 @@ impl AnswerLog {
     ///
     /// It cannot be written.
     pub fn add(&self, answer: &Answered) -> Result<(), FilesError> {
-        let mut line = serde_json::to_vec(answer).unwrap_or_default();
-        line.push(b'\n');
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.write_all(&line).map_err(|error| FilesError::io(&self.path, "write the file", error))
+        let line = line(answer);
+        let mut written = self.written.lock().unwrap_or_else(PoisonError::into_inner);
+        written.add(&line).map_err(|error| FilesError::io(&self.path, "write the file", error))
     }
 
     /// All answers, old and new, in the order of the prompts, those to other prompts behind them: whoever answered first or last
-    /// leaves no trace.
+    /// leaves no trace. The file is replaced as a whole; gives those to the prompts.
     ///
     /// # Errors
     ///
@@ -382,28 +423,23 @@ impl AnswerLog {
         others.sort_unstable_by(|a, b| a.id.cmp(&b.id));
         let asked = all.len();
         all.extend(others);
-        self.rewrite(all.iter())?;
+        let bytes: Vec<u8> = all.iter().flat_map(line).collect();
+        super::files::place(&self.path, &bytes, true)?;
         all.truncate(asked);
         Ok(all)
     }
+}
 
-    /// Replaces what the file holds.
-    fn rewrite<'a>(&self, answers: impl Iterator<Item = &'a Answered>) -> Result<(), FilesError> {
-        let mut bytes = Vec::new();
-        for answer in answers {
-            bytes.extend(serde_json::to_vec(answer).unwrap_or_default());
-            bytes.push(b'\n');
-        }
-        let dir = self.path.parent().unwrap_or(Path::new("."));
-        let temporary = dir.join(temporary_name(ANSWERS));
-        // The bytes go to a file of their own first: a full disk takes no answer away.
-        let written = fs::write(&temporary, &bytes).and_then(|()| {
-            let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-            file.set_len(0)?;
-            file.write_all(&bytes)?;
-            file.sync_all()
-        });
-        written.map_err(|error| FilesError::io(&self.path, "write the file", error))?;
-        fs::remove_file(&temporary).map_err(|error| FilesError::io(&temporary, "remove the file", error))
+/// Takes up a line: the last answer counts, and an error takes none away.
+fn keep(known: &mut FxHashMap<String, Answered>, line: Answered) {
+    if line.answer.is_some() || known.get(&line.id).is_none_or(|known| known.answer.is_none()) {
+        known.insert(line.id.clone(), line);
     }
+}
+
+/// An answer as it is written.
+fn line(answer: &Answered) -> Vec<u8> {
+    let mut line = serde_json::to_vec(answer).unwrap_or_default();
+    line.push(b'\n');
+    line
 }

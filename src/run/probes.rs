@@ -8,7 +8,8 @@
 
 use super::{Ears, Heard, PlanAt, PoolError, Progress, RunSettings, SessionOutcome, each_file, under_plans};
 use crate::discover::Discovered;
-use crate::facts::{FactClass, FactId, FactSet};
+use crate::facts::{Fact, FactClass, FactId, FactSet, State};
+use crate::fileops::TodoState;
 use crate::replay::effects;
 use crate::results::Manifest;
 use crate::results::probes::{Keyed, Prompted, Unasked};
@@ -16,8 +17,8 @@ use crate::score::{Fate, Location};
 use crate::summarize::Summarizer;
 use crate::tokens::Tokenizer;
 use crate::transcript::{MessageIdx, Transcript};
-use distract::Dice;
-use question::{Ground, Kind, Question};
+use distract::{Dice, Words};
+use question::{Ground, Kind, Question, is_sentence};
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -203,6 +204,10 @@ fn asked(
         {
             return;
         }
+        // Where nothing left the context (a program declined, a policy gave up) nothing is asked, and nobody else is kept from it.
+        if score.fates.iter().all(|fate| !fate.at_risk) {
+            return;
+        }
         // Of the last one it is known only when it is over.
         all.retain(|stand| !(is_last && stand.strategy == at.strategy));
         all.push(Stand {
@@ -257,7 +262,8 @@ impl Asked {
         let text = whole(transcript, from, to);
         let lower = text.to_lowercase();
         let cwd = transcript.messages.iter().find_map(|message| message.cwd.as_deref());
-        let ground = Ground { session: &transcript.id, facts, end: to, text: &lower, cwd, seed: probes.seed };
+        let (session, seed) = (transcript.id.as_str(), probes.seed);
+        let ground = Ground { session, facts, words: words(facts), end: to, text: &lower, cwd, seed };
         let shared = first
             .at_risk
             .values()
@@ -311,19 +317,43 @@ impl Asked {
     }
 }
 
+/// Names, words of sentences and of errors in a session.
+fn words(facts: &FactSet) -> Words {
+    let of = |is: fn(&Fact) -> bool| {
+        facts.facts.iter().filter(move |fact| is(fact)).map(|fact| fact.value.as_str())
+    };
+    Words::of(
+        of(|fact| fact.class == FactClass::Identifier || fact.class.is_file()),
+        of(|fact| fact.class == FactClass::Error || is_sentence(fact)),
+    )
+}
+
 /// Facts in the order in which they are asked about: one of each kind in turn, within a kind one of each class, within a class by
 /// the seed.
 fn ranked(fates: Vec<Fate>, ground: &Ground<'_>) -> Vec<Fate> {
-    let mut classes: BTreeMap<FactClass, Vec<(u64, Fate)>> = BTreeMap::new();
+    let mut states: BTreeMap<(FactClass, u8), Vec<(u64, Fate)>> = BTreeMap::new();
     for fate in fates {
         let Some(fact) = ground.facts.get(fate.id) else { continue };
         let roll = Dice::new(ground.seed, &["order", ground.session, fact.class.name(), &fact.value]).roll();
-        classes.entry(fate.class).or_default().push((roll, fate));
+        // Most commands succeed: what fails is asked about as often, as long as there is some.
+        let state = match fact.state_at(ground.end) {
+            Some(State::Outcome(outcome)) => outcome as u8,
+            Some(State::Todo(state)) => u8::from(state == TodoState::Done),
+            _ => 0,
+        };
+        states.entry((fate.class, state)).or_default().push((roll, fate));
+    }
+    let mut classes: BTreeMap<FactClass, Vec<(usize, u64, Fate)>> = BTreeMap::new();
+    for ((class, _), mut fates) in states {
+        fates.sort_unstable_by_key(|(roll, fate)| (*roll, fate.id));
+        let places = fates.into_iter().enumerate().map(|(place, (roll, fate))| (place, roll, fate));
+        classes.entry(class).or_default().extend(places);
     }
     let mut kinds: BTreeMap<Kind, Vec<(usize, FactClass, Fate)>> = BTreeMap::new();
     for (class, mut fates) in classes {
-        fates.sort_unstable_by_key(|(roll, fate)| (*roll, fate.id));
-        let places = fates.into_iter().enumerate().map(|(place, (_, fate))| (place, class, fate));
+        fates.sort_unstable_by_key(|(place, roll, fate)| (*place, *roll, fate.id));
+        let fates = fates.into_iter().map(|(_, roll, fate)| (roll, fate));
+        let places = fates.enumerate().map(|(place, (_, fate))| (place, class, fate));
         kinds.entry(Kind::of(class)).or_default().extend(places);
     }
     let mut all: Vec<(usize, Kind, Fate)> = Vec::new();
@@ -392,6 +422,11 @@ impl Prompts<'_> {
 }
 
 impl Emitted {
+    /// Questions, whatever contexts they are asked with.
+    pub fn questions(&self) -> usize {
+        self.source.iter().flat_map(|(_, asked)| &asked.rounds).map(|round| round.questions.len()).sum()
+    }
+
     /// Writes the prompts, those about one context behind each other, and the key to them.
     ///
     /// # Errors

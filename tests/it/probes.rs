@@ -143,11 +143,21 @@ fn cycles_are_asked_about_as_named() {
 #[test]
 fn perfect_answers_survive_and_unsure_ones_do_not() {
     let sandbox = emitted(&["-s", "structured,emergency"]);
-    answered(&sandbox, |key, _| Some(text(key, "want").to_owned()));
+    answered(&sandbox, |key, field| {
+        Some(text(key, if field == "blind" { "untold" } else { "want" }).to_owned())
+    });
     let perfect = row(&sandbox, "structured");
-    assert_eq!((perfect["answer_survival"].as_str(), perfect["accuracy"].as_str()), ("1", "1"));
-    assert_eq!(perfect["effect"], "", "with no conversation everything is right, too");
+    let told = |column: &str| perfect[column].as_str();
+    assert_eq!((told("answer_survival"), told("accuracy"), told("effect")), ("1", "1", "1"));
     assert_eq!(perfect["questions"], perfect["answerable"]);
+    // Whoever knows everything without reading shows nothing.
+    answered(&sandbox, |key, _| Some(text(key, "want").to_owned()));
+    let seer = row(&sandbox, "structured");
+    assert_eq!(
+        (seer["answer_survival"].as_str(), seer["effect"].as_str(), seer["answerable"].as_str()),
+        ("", "", "0")
+    );
+    assert_eq!(seer["guessed"], seer["questions"]);
     answered(&sandbox, |key, field| {
         Some(text(key, if field == "control" { "want" } else { "untold" }).to_owned())
     });
@@ -192,9 +202,10 @@ fn third(seen: &Seen, _: usize) -> Answer {
 }
 
 fn ask(sandbox: &Sandbox, server: &Server, more: &[&str]) -> Ran {
-    let fixed = ["probes", "run", "q", "--model", "served", "--base-url", &server.url()].map(str::to_owned);
-    let all: Vec<&str> = fixed.iter().map(String::as_str).chain(more.iter().copied()).collect();
-    sandbox.run(&all)
+    let named = if more.contains(&"--model") { &[][..] } else { &["--model", "served"][..] };
+    let url = server.url();
+    let fixed = [&["probes", "run", "q", "--base-url", &url], named].concat();
+    sandbox.run(&[&fixed, more].concat())
 }
 
 fn bytes(path: &Path) -> Vec<u8> {
@@ -220,6 +231,9 @@ fn a_model_is_asked_each_prompt_once_over_both_protocols() {
         );
         let sent: BTreeSet<String> = server.seen().iter().map(|seen| seen.user().to_owned()).collect();
         assert_eq!(sent, prompts.iter().map(|line| text(line, "user").to_owned()).collect());
+        // Another model's answers are not taken for this one's.
+        let other = ask(&sandbox, &server, &["--model", "other"]);
+        assert_eq!(other.code, 2, "{}", other.stdout);
         // What is answered is not asked again.
         let before = bytes(&sandbox.path("q/answers.jsonl"));
         assert_eq!(ask(&sandbox, &server, &[]).code, 0);
@@ -252,6 +266,69 @@ fn what_failed_is_told_and_asked_again() {
     let healthy = Server::start(third);
     assert_eq!(ask(&sandbox, &healthy, &[]).code, 0);
     assert_eq!((healthy.seen().len(), failed(&sandbox)), (open, 0));
+}
+
+#[test]
+fn what_could_not_be_read_is_asked_again_where_that_is_wanted() {
+    let vague = Server::start(|seen: &Seen, number| {
+        Answer::Json(200, reply(seen, if number % 2 == 0 { "I would say that" } else { "B" }, "length"))
+    });
+    let sandbox = emitted(&["-s", "structured", "--questions", "4"]);
+    assert_eq!(ask(&sandbox, &vague, &["--concurrency", "1"]).code, 0);
+    let server = Server::start(third);
+    assert_eq!((ask(&sandbox, &server, &[]).code, server.seen().len()), (0, 0));
+    assert_eq!(ask(&sandbox, &server, &["--again"]).code, 0);
+    assert_eq!(server.seen().len(), vague.seen().len().div_ceil(2));
+}
+
+/// Wherever it is stopped: what stands in whole lines is kept, and nothing else.
+#[test]
+fn a_torn_end_costs_no_answer_and_a_missing_line_end_glues_none() {
+    let server = Server::start(third);
+    let sandbox = emitted(&["-s", "structured", "--questions", "2"]);
+    assert_eq!(ask(&sandbox, &server, &[]).code, 0);
+    let whole = bytes(&sandbox.path("q/answers.jsonl"));
+    let lines: Vec<&[u8]> = whole.split_inclusive(|byte| *byte == b'\n').collect();
+    for cut in [0, 1, lines[0].len() - 1, lines[0].len(), lines[0].len() + 7, whole.len() - 1] {
+        sandbox.file("q/answers.jsonl", &whole[..cut]);
+        let kept = whole[..cut].split(|byte| *byte == b'\n').filter(|line| line.ends_with(b"}")).count();
+        let before = server.seen().len();
+        assert_eq!(ask(&sandbox, &server, &["--concurrency", "1"]).code, 0);
+        assert_eq!(server.seen().len() - before, lines.len() - kept, "{cut}");
+        assert_eq!(bytes(&sandbox.path("q/answers.jsonl")), whole, "{cut}");
+    }
+    // With a byte order mark, and an error behind an answer.
+    let first = text(&self::lines(&sandbox, "answers.jsonl")[0], "id").to_owned();
+    let marked =
+        [&b"\xef\xbb\xbf"[..], &whole, format!("{{\"id\":\"{first}\",\"error\":\"e\"}}\n").as_bytes()]
+            .concat();
+    sandbox.file("q/answers.jsonl", marked);
+    let before = server.seen().len();
+    assert_eq!((ask(&sandbox, &server, &[]).code, server.seen().len()), (0, before));
+}
+
+#[test]
+fn a_program_that_declines_keeps_nobody_from_being_asked() {
+    let sandbox = Sandbox::new();
+    let script = "import json, sys\nfor line in sys.stdin:\n    print(json.dumps({'id': json.loads(line)['id'], 'cancel': True}), flush=True)\n";
+    sandbox.file("decline.py", script);
+    let ran = sandbox.run(&[
+        "probes",
+        "emit",
+        &fixture("claude-code"),
+        "--out",
+        "q",
+        "--cycles",
+        "2",
+        "-s",
+        "structured",
+        "-s",
+        "exec:/usr/bin/env python3 decline.py",
+    ]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let asked: BTreeSet<String> =
+        lines(&sandbox, "key.jsonl").iter().map(|line| text(line, "strategy").to_owned()).collect();
+    assert_eq!(asked, BTreeSet::from(["structured".to_owned()]));
 }
 
 #[test]
@@ -338,6 +415,7 @@ fn what_cannot_be_done_is_said_with_its_cause() {
     let log = fixture("claude-code");
     sandbox.file("other/notes.txt", "mine");
     sandbox.file("short.jsonl", "{\"role\":\"user\",\"content\":\"hello\"}\n");
+    sandbox.file("foreign/key.jsonl", "{\"id\": 1, \"mine\": true}\n");
     sandbox.file("empty/probes.json", "{}");
     sandbox.file("newer/probes.json", "{\"probes_version\": 99}");
     for (arguments, expect) in [
@@ -350,7 +428,12 @@ fn what_cannot_be_done_is_said_with_its_cause() {
         (vec!["probes", "score", "empty"], "no record of questions"),
         (vec!["probes", "score", "newer"], "newer version"),
         (vec!["probes", "emit", &log, "--out", "other"], "notes.txt"),
+        (vec!["probes", "emit", &log, "--out", "foreign"], "key.jsonl"),
+        (vec!["probes", "emit", &log, "--out", "empty"], "probes.json"),
+        (vec!["probes", "score", "q", "--each"], "--format csv"),
         (vec!["probes", "emit", "short.jsonl", "--out", "new"], "nothing was asked"),
+        (vec!["probes", "emit", "short.jsonl", "--out", "q"], "nothing was asked"),
+        (vec!["probes", "emit", &log, "--out", "q", "--longest", "10"], "longer than --longest"),
         (vec!["probes", "emit", "missing.jsonl", "--out", "new"], "missing.jsonl"),
         (vec!["probes", "emit", &log, "--out", "new", "-s", "none"], "nothing is at risk"),
         (vec!["probes", "emit", &log, "--out", "new", "--at", "soon"], "names no cycles"),
@@ -368,8 +451,21 @@ fn what_cannot_be_done_is_said_with_its_cause() {
     assert_eq!(nothing.code, 2, "{}", nothing.stdout);
     sandbox.file("q/key.jsonl", key.replacen("{\"id\"", "{id", 1));
     let damaged = sandbox.run(&["probes", "score", "q"]);
-    assert_eq!(damaged.code, 2);
+    assert_eq!(damaged.code, 2, "what failed left the questions as they were");
     assert!(damaged.stderr.contains("key.jsonl:1: "), "{}", damaged.stderr);
+    for (file, name) in [("q/key.jsonl", "key.jsonl: holds"), ("q/probes.jsonl", "probes.jsonl: holds")] {
+        sandbox.file("q/key.jsonl", &key);
+        let whole = std::fs::read_to_string(sandbox.path(file)).expect("a file");
+        sandbox.file(file, whole.lines().skip(1).map(|line| format!("{line}\n")).collect::<String>());
+        let verb = if file.contains("key") {
+            ["probes", "score", "q"].to_vec()
+        } else {
+            ["probes", "run", "q", "--model", "m"].to_vec()
+        };
+        let halved = sandbox.run(&verb);
+        assert!(halved.code == 2 && halved.stderr.contains(name), "{}", halved.stderr);
+        sandbox.file(file, whole);
+    }
     sandbox.file("q/key.jsonl", key);
     // The questions are written anew over what is there; answers stay.
     assert_eq!(emit(&sandbox, &log, &["-s", "structured"]).code, 0);

@@ -36,6 +36,19 @@ fn a_reply_chooses_by_letter_or_by_words() {
         ("perhaps A</think>D", 3),
         ("D) The conversation does not tell.", 3),
         ("A. A file is only read", 0),
+        ("B - the edit succeeded", 1),
+        ("B — the edit succeeded", 1),
+        ("B because the edit succeeded", 1),
+        ("The correct option is B", 1),
+        ("I choose B.", 1),
+        ("Answer B", 1),
+        ("The file was edited at line 3, so it was changed.\n\nAnswer: B", 1),
+        ("It was edited.\nB", 1),
+        ("{\"answer\": \"B\"}", 1),
+        ("```json\n{\"answer\": \"B) It was changed.\"}\n```", 1),
+        ("$\\boxed{B}$", 1),
+        ("B) It was changed, as I see it.", 1),
+        ("B) In part-A of the log it was edited.", 1),
     ] {
         assert_eq!(choice(reply, &options), Some(chosen), "{reply:?}");
     }
@@ -66,6 +79,15 @@ fn a_reply_that_chooses_nothing_or_much_is_unreadable() {
         "\u{200b}",
         "Answer:",
         "Bb",
+        "A) It was only read.\nB) It was changed.\nC) It was made here.",
+        "A) or maybe C)",
+        "A: no; C: yes",
+        "A) no, wait: B",
+        "A) It was changed.",
+        "Either B or C. Answer: either",
+        "The answers are B and C",
+        "{\"answer\": [\"A\", \"B\"]}",
+        "{\"answer\": \"A or B\"}",
     ] {
         assert_eq!(choice(reply, &options), None, "{reply:?}");
     }
@@ -165,12 +187,13 @@ fn answers_are_pooled_as_they_are_counted_by_hand() {
     assert_eq!((all.unanswered, all.missing, all.failed, all.unreadable), (2, 1, 0, 1));
     assert_eq!((all.control_answered, all.control_right), (6, 5));
     assert_eq!((all.blind_answered, all.blind_right), (6, 2));
-    assert_eq!((all.pairs, all.answerable, all.answerable_right), (5, 4, 2));
-    assert_eq!(all.answer_survival, Some(0.5));
-    // One of three in the one session, one of one in the other.
-    assert_eq!(all.answer_survival_mean, Some(f64::midpoint(1.0 / 3.0, 1.0)));
+    // The second is right with no conversation, too: that was guessed.
+    assert_eq!((all.pairs, all.guessed, all.answerable, all.answerable_right), (5, 1, 3, 2));
+    assert_eq!(all.answer_survival, Some(2.0 / 3.0));
+    // One of two in the one session, one of one in the other.
+    assert_eq!(all.answer_survival_mean, Some(0.75));
     assert_eq!((all.answer_survival_low, all.answer_survival_n), (None, 2));
-    assert_eq!((all.present, all.present_right, all.absent, all.absent_right), (2, 1, 2, 1));
+    assert_eq!((all.present, all.present_right, all.absent, all.absent_right), (1, 1, 2, 1));
     // Answered in all three ways: 1, 2, 3, 4, 6; right 3, 4 and 2 times.
     assert_eq!(all.effect, Some(0.5));
     assert_eq!(rows.len(), 2, "one more for the only kind, none for the only cycle");

@@ -90,6 +90,10 @@ pub struct AnswerArgs {
     #[arg(value_name = "DIR")]
     pub dir: PathBuf,
 
+    /// Ask again what was answered so that no option could be read, as with more --max-output-tokens
+    #[arg(long, action = ArgAction::SetTrue)]
+    pub again: bool,
+
     /// How tokens are counted for limits and estimates
     #[arg(long, value_name = "NAME", value_parser = super::tokenizer, default_value = "o200k")]
     pub tokenizer: Tokenizer,

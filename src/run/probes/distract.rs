@@ -1,7 +1,9 @@
-//! Wrong options: near enough to the right one that only somebody who knows the conversation tells them apart, and not true of it.
+//! Wrong options: the right one with another number, name or word in one place, so that nothing but the conversation tells them
+//! apart. All of them differ in the same place: which of them the others were made from is not to be seen.
 
-use crate::matching::sentence::entities;
+use crate::matching::sentence::{entities, is_stop};
 use crate::stats::SplitMix64;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Most characters of an option; a sentence is cut there.
 const LONGEST: usize = 240;
@@ -67,138 +69,153 @@ pub(super) fn shape(text: &str) -> String {
     out
 }
 
-/// The same with other digits: of as many digits, the first no zero where it was none. Texts of digits and letters up to `f` are
-/// hashes, in which letters change, too. `None` where there is nothing to change.
+/// The same with other digits: as many of them, and zeros where there were some, so that a round number stays one. In hashes
+/// letters change, too. `None` where there is nothing to change.
 pub(super) fn renumbered(text: &str, dice: &mut Dice) -> Option<String> {
-    let digits = text.chars().filter(char::is_ascii_digit).count();
-    let is_hash = digits > 0
-        && text.len() >= 7
+    let has = |of: fn(&char) -> bool| text.chars().any(|c| of(&c));
+    let is_hash = text.len() >= 7
         && text.chars().all(|c| c.is_ascii_hexdigit() || c == '-')
-        && text.chars().any(|c| c.is_ascii_alphabetic());
-    if digits == 0 {
-        return None;
-    }
-    let mut last = ' ';
-    let changed = |c: char, last: char, dice: &mut Dice| match c {
-        '0'..='9' => {
-            let leads = !last.is_ascii_digit() && c != '0';
-            let any: &[u8] = if leads { b"123456789" } else { b"0123456789" };
-            dice.pick(any).map_or(c, |digit| char::from(*digit))
-        }
+        && has(char::is_ascii_digit)
+        && has(char::is_ascii_alphabetic);
+    let mut changed = |c: char| match c {
+        '1'..='9' => dice.pick(b"123456789").map_or(c, |digit| char::from(*digit)),
         'a'..='f' if is_hash => dice.pick(b"abcdef").map_or(c, |digit| char::from(*digit)),
         'A'..='F' if is_hash => dice.pick(b"ABCDEF").map_or(c, |digit| char::from(*digit)),
         _ => c,
     };
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        out.push(changed(c, last, dice));
-        last = c;
-    }
+    let out: String = text.chars().map(&mut changed).collect();
     (out != text).then_some(out)
 }
 
 /// What parts of a name stand between.
 const SEPARATORS: [&str; 6] = ["::", "_", ".", "-", "/", ":"];
 
-/// The same name with another last component, taken from `words`. `None` for a name of one component.
-pub(super) fn renamed(text: &str, words: &[String], dice: &mut Dice) -> Option<String> {
-    let separator = SEPARATORS.into_iter().find(|separator| text.contains(separator))?;
-    let (stem, last) = text.rsplit_once(separator)?;
-    let fits: Vec<&String> =
-        words.iter().filter(|word| shape(word) == shape(last) && word.as_str() != last).collect();
-    let word = dice.pick(&fits)?;
-    Some(format!("{stem}{separator}{word}"))
+/// Words and parts of names that come up in a session, by what may take the place of what.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    /// Last components of names, by their shape.
+    components: BTreeMap<String, Vec<String>>,
+    /// Words of sentences, by how they end.
+    words: BTreeMap<String, Vec<String>>,
 }
 
-/// Last components of names, as [`renamed`] takes them; each once, sorted.
-pub(super) fn components<'n>(names: impl Iterator<Item = &'n str>) -> Vec<String> {
-    let last = |name: &'n str| {
-        let separator = SEPARATORS.into_iter().find(|separator| name.contains(separator))?;
-        name.rsplit_once(separator).map(|(_, last)| last.to_owned())
-    };
-    let mut out: Vec<String> = names.filter_map(last).filter(|word| word.chars().count() > 1).collect();
-    out.sort_unstable();
-    out.dedup();
-    out
+impl Words {
+    /// Of names and of sentences.
+    pub(super) fn of<'t>(
+        names: impl Iterator<Item = &'t str>,
+        sentences: impl Iterator<Item = &'t str>,
+    ) -> Self {
+        let mut out = Self::default();
+        let components: BTreeSet<&str> = names
+            .filter_map(|name| Some(split(name)?.2))
+            .filter(|component| component.chars().count() > 1)
+            .collect();
+        for component in components {
+            out.components.entry(shape(component)).or_default().push(component.to_owned());
+        }
+        let words: BTreeSet<&str> = sentences.flat_map(content_words).collect();
+        for word in words {
+            out.words.entry(ending(word)).or_default().push(word.to_owned());
+        }
+        out
+    }
+
+    /// The same name with another last component. `None` for a name of one component, or where no other one is known.
+    pub(super) fn renamed(&self, name: &str, dice: &mut Dice) -> Option<String> {
+        let (stem, separator, last) = split(name)?;
+        let like = self.components.get(&shape(last))?;
+        let others: Vec<&String> = like.iter().filter(|other| *other != last).collect();
+        Some(format!("{stem}{separator}{}", dice.pick(&others)?))
+    }
+
+    /// Another word that ends like this one.
+    fn other(&self, word: &str, dice: &mut Dice) -> Option<String> {
+        let like = self.words.get(&ending(word))?;
+        let others: Vec<&String> = like.iter().filter(|other| *other != word).collect();
+        dice.pick(&others).map(|other| (*other).clone())
+    }
+
+    /// Up to `most` sentences that differ from one in the same place each: in a number, a name, or else a word. `is_said`: whether
+    /// another sentence speaks of what would stand there, which might make it true.
+    pub(super) fn altered(
+        &self,
+        sentence: &str,
+        most: usize,
+        is_said: &dyn Fn(&str) -> bool,
+        dice: &mut Dice,
+    ) -> Vec<String> {
+        let mut places: Vec<String> = entities(sentence);
+        dice.shuffle(&mut places);
+        let mut words: Vec<String> = content_words(sentence).map(str::to_owned).collect();
+        dice.shuffle(&mut words);
+        let named = places.len();
+        places.extend(words);
+        for (at, place) in places.iter().enumerate() {
+            let mut out: Vec<String> = Vec::new();
+            for _ in 0..4 * most {
+                let other = if at < named {
+                    renumbered(place, dice).or_else(|| self.renamed(place, dice))
+                } else {
+                    self.other(place, dice)
+                };
+                let Some(other) = other.filter(|other| at >= named || !is_said(other)) else { continue };
+                let Some(one) = replaced(sentence, place, &other) else { break };
+                if one != sentence && !out.contains(&one) && out.len() < most {
+                    out.push(one);
+                }
+            }
+            if !out.is_empty() {
+                return out;
+            }
+        }
+        Vec::new()
+    }
 }
 
-/// A sentence in which one thing that it names is another one, with that other thing. `None` where nothing in it can be.
-pub(super) fn altered(sentence: &str, words: &[String], dice: &mut Dice) -> Option<(String, String)> {
-    let mut named = entities(sentence);
-    dice.shuffle(&mut named);
-    named.into_iter().find_map(|entity| {
-        let other = renumbered(&entity, dice).or_else(|| renamed(&entity, words, dice))?;
-        sentence.contains(&entity).then(|| (sentence.replacen(&entity, &other, 1), other))
+/// A text with another word in place of one, which stands there as a whole.
+fn replaced(text: &str, word: &str, other: &str) -> Option<String> {
+    let is_end = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
+    let (start, _) = text.match_indices(word).find(|(start, _)| {
+        let before = text.get(..*start).unwrap_or_default().chars().next_back();
+        is_end(before) && is_end(text.get(start + word.len()..).unwrap_or_default().chars().next())
+    })?;
+    let behind = text.get(start + word.len()..)?;
+    Some(format!("{}{other}{behind}", text.get(..start)?))
+}
+
+/// Stem, separator and last component of a name.
+fn split(name: &str) -> Option<(&str, &'static str, &str)> {
+    let separator = SEPARATORS.into_iter().find(|separator| name.contains(separator))?;
+    let (stem, last) = name.rsplit_once(separator)?;
+    Some((stem, separator, last))
+}
+
+/// Words of a sentence that say something: small letters, four or more, no word that any sentence has.
+fn content_words(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| {
+        word.len() >= 4 && word.bytes().all(|byte| byte.is_ascii_lowercase()) && !is_stop(word)
     })
 }
 
-/// Numbers near a value, in its own spelling: its double, its half, ten times as much.
-pub(super) fn scaled(value: &str, dice: &mut Dice) -> Vec<String> {
-    let Some(start) = value.find(|c: char| c.is_ascii_digit()) else { return Vec::new() };
-    let rest = value.get(start..).unwrap_or_default();
-    let length = rest.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(rest.len());
-    let (number, unit) = rest.split_at(length);
-    let number = number.trim_end_matches('.');
-    let unit = rest.get(number.len()..).unwrap_or(unit);
-    let Ok(amount) = number.parse::<f64>() else { return Vec::new() };
-    let decimals = number.split_once('.').map_or(0, |(_, behind)| behind.len());
-    let head = value.get(..start).unwrap_or_default();
-    let mut near = [amount * 2.0, amount / 2.0, amount * 10.0, amount * 3.0, amount + 1.0];
-    dice.shuffle(&mut near);
+/// How a word ends, as far as that tells what kind of word it is.
+fn ending(word: &str) -> String {
+    const ENDINGS: [&str; 10] = ["ing", "tion", "ment", "ness", "able", "ally", "ed", "ly", "er", "s"];
+    ENDINGS
+        .iter()
+        .find(|ending| word.ends_with(**ending))
+        .map_or_else(String::new, |ending| (*ending).to_owned())
+}
+
+/// Numbers like a value, in its own spelling: as many digits, as round.
+pub(super) fn numbers(value: &str, most: usize, dice: &mut Dice) -> Vec<String> {
     let mut out: Vec<String> = Vec::new();
-    for amount in near {
-        let one = format!("{head}{amount:.decimals$}{unit}");
-        if one != value && !out.contains(&one) {
+    for _ in 0..8 * most {
+        if let Some(one) = renumbered(value, dice)
+            && !out.contains(&one)
+            && out.len() < most
+        {
             out.push(one);
         }
     }
     out
 }
-
-/// Where a conversation offers no wrong option of its own: what happens, is asked and is settled in other projects.
-pub(super) const ERRORS: [&str; 8] = [
-    "error[E0502]: cannot borrow `*self` as mutable because it is also borrowed as immutable",
-    "ModuleNotFoundError: No module named 'yaml'",
-    "TypeError: Cannot read properties of undefined (reading 'length')",
-    "ECONNREFUSED 127.0.0.1:5432",
-    "error: linker `cc` not found",
-    "AssertionError: expected 200, got 502",
-    "fatal: not a git repository (or any of the parent directories): .git",
-    "SyntaxError: Unexpected token '<'",
-];
-
-/// Rules that users set elsewhere.
-pub(super) const CONSTRAINTS: [&str; 8] = [
-    "Never log the request body, not even in debug builds.",
-    "Keep the public API as it is; only internals may change.",
-    "Do not add a dependency for this.",
-    "All dates must stay in UTC until they are shown.",
-    "No change to the database schema in this release.",
-    "The nightly job must not run longer than 20 minutes.",
-    "Use tabs in the Makefile and nowhere else.",
-    "Only touch files under tools/.",
-];
-
-/// Choices that were made elsewhere.
-pub(super) const DECISIONS: [&str; 8] = [
-    "We take a queue with one worker in place of the cron job.",
-    "Retries go into the client, not into the server.",
-    "I'll keep the old endpoint as an alias for one release.",
-    "Let's store the state as one JSON file per user.",
-    "We use the streaming parser, because the files are too large to load.",
-    "The cache is keyed by content hash, not by path.",
-    "I'll split the module in two and leave the tests where they are.",
-    "We drop support for the old configuration format.",
-];
-
-/// What users asked for elsewhere.
-pub(super) const REQUESTS: [&str; 8] = [
-    "Please add a dark mode to the settings page.",
-    "The export takes too long, find out why.",
-    "Write a migration that renames the column.",
-    "Make the installer work without administrator rights.",
-    "Can you update the changelog for the release?",
-    "The login fails on mobile, please look into it.",
-    "Add a command that prints the configuration in use.",
-    "Remove the deprecated flags.",
-];

@@ -1,14 +1,10 @@
 //! A closed question about one fact: what is asked, the options in their order, and which of them is right.
 //!
 //! Each kind of fact has a form of its own. Where a fact has states (files, commands, items of a plan) the options are all the
-//! states there are; else they are the fact and others that are not true of the conversation: what comes up only later, what was
-//! replaced, the fact with another number or name in it, and, where none of these is to be had, what belongs to other projects.
-//! The last option is always that the conversation does not tell.
+//! states there are; else they are the fact, what it replaced, and the fact with another number, name or word in one place, as
+//! the conversation never has it. The last option is always that the conversation does not tell.
 
-use super::distract::{
-    CONSTRAINTS, DECISIONS, Dice, ERRORS, REQUESTS, altered, components, renamed, renumbered, scaled, shape,
-    shown,
-};
+use super::distract::{Dice, Words, numbers, renumbered, shown};
 use crate::facts::{Fact, FactClass, FactId, FactSet, State};
 use crate::fileops::TodoState;
 use crate::paths;
@@ -76,9 +72,6 @@ pub(super) const UNTOLD: &str = "The conversation does not tell.";
 /// Wrong options of a question with free ones.
 const WRONG: usize = 3;
 
-/// Of those, sentences that differ from the right one in one thing that they name.
-const ALTERED: usize = 2;
-
 /// Most characters of a command that is asked about.
 const LONGEST_COMMAND: usize = 300;
 
@@ -86,8 +79,10 @@ const LONGEST_COMMAND: usize = 300;
 pub(super) struct Ground<'a> {
     /// Session id.
     pub(super) session: &'a str,
-    /// Facts of the whole session: what comes only later is no option that could be right.
+    /// Facts of the whole session.
     pub(super) facts: &'a FactSet,
+    /// What may take the place of words and names.
+    pub(super) words: Words,
     /// Messages before this one are the prefix.
     pub(super) end: MessageIdx,
     /// The prefix as it is shown, in lower case.
@@ -110,48 +105,15 @@ impl Ground<'_> {
             FactClass::Value => self.value(fact, &mut dice),
             FactClass::Identifier => {
                 let text = "Which of these names or identifiers came up in the conversation?";
-                self.free(text, fact, self.names(fact, &mut dice), &[], &mut dice)
+                self.free(text, fact, self.names(&fact.value, &mut dice), &mut dice)
             }
             FactClass::Error => {
-                let later = self.later(class);
-                let others = renumbered(&fact.value, &mut dice)
-                    .into_iter()
-                    .chain(later)
-                    .chain(stock(&ERRORS, &mut dice));
-                self.free(
-                    "Which of these errors came up in the conversation?",
-                    fact,
-                    others.collect(),
-                    &[],
-                    &mut dice,
-                )
+                let others = self.words.altered(&fact.value, WRONG, &|_| false, &mut dice);
+                self.free("Which of these errors came up in the conversation?", fact, others, &mut dice)
             }
-            FactClass::Constraint => {
-                let text = "Which of these rules did the user set (and it still holds)?";
-                let replaced = self.replaced(class, fact);
-                self.free(
-                    text,
-                    fact,
-                    self.sentences(fact, class, &CONSTRAINTS, &mut dice),
-                    &replaced,
-                    &mut dice,
-                )
-            }
-            FactClass::Decision => {
-                let text = "Which of these was settled in the conversation (and it still holds)?";
-                let replaced = self.replaced(class, fact);
-                self.free(
-                    text,
-                    fact,
-                    self.sentences(fact, class, &DECISIONS, &mut dice),
-                    &replaced,
-                    &mut dice,
-                )
-            }
-            FactClass::Request => {
-                let text = "Which of these did the user ask for?";
-                self.free(text, fact, self.sentences(fact, class, &REQUESTS, &mut dice), &[], &mut dice)
-            }
+            FactClass::Constraint => self.sentence(RULE, fact, &mut dice),
+            FactClass::Decision => self.sentence(CHOICE, fact, &mut dice),
+            FactClass::Request => self.sentence(WISH, fact, &mut dice),
             _ => None,
         }
     }
@@ -194,10 +156,8 @@ impl Ground<'_> {
     /// A value by its key, or one that came up.
     fn value(&self, fact: &Fact, dice: &mut Dice) -> Option<Question> {
         let Some((key, right)) = fact.value.split_once(" = ") else {
-            let near = scaled(&fact.value, dice);
-            let others = near.into_iter().chain(self.alike(&fact.value, FactClass::Value));
             let text = "Which of these amounts or settings came up in the conversation?";
-            return self.free(text, fact, others.collect(), &[], dice);
+            return self.free(text, fact, numbers(&fact.value, 2 * WRONG, dice), dice);
         };
         let same_key = |other: &&Fact| {
             other.class == FactClass::Value
@@ -214,116 +174,77 @@ impl Ground<'_> {
         let replaced: Vec<String> =
             of_key.iter().filter(|other| !is_live(other)).filter_map(|other| number(other)).collect();
         let text = format!("What does `{key}` stand at, by what the conversation says of it last?");
-        let right = right.to_owned();
         let mut wrong: Vec<String> = Vec::new();
-        let stale: Vec<String> = replaced.into_iter().rev().filter(|old| *old != right).take(1).collect();
-        for one in stale.iter().cloned().chain(scaled(&right, dice)) {
+        let stale: Vec<String> = replaced.into_iter().rev().filter(|old| old != right).take(1).collect();
+        for one in stale.iter().cloned().chain(numbers(right, WRONG, dice)) {
             if one != right && !wrong.contains(&one) && wrong.len() < WRONG {
                 wrong.push(one);
             }
         }
-        put(text, &right, wrong, &stale, dice)
-    }
-
-    /// Facts of a class that come up only behind the prefix, in order.
-    fn later(&self, class: FactClass) -> Vec<String> {
-        let is_later = |fact: &&Fact| {
-            fact.class == class
-                && fact.birth >= self.end
-                && fact.mentions.first().is_none_or(|at| *at >= self.end)
-        };
-        self.facts.facts.iter().filter(is_later).map(|fact| fact.value.clone()).collect()
-    }
-
-    /// Those of the same shape as `value`.
-    fn alike(&self, value: &str, class: FactClass) -> Vec<String> {
-        let wanted = shape(value);
-        self.later(class).into_iter().filter(|later| shape(later) == wanted).collect()
-    }
-
-    /// The newest fact of a class that another one has replaced before the prefix ends; by the fact itself where it has one.
-    fn replaced(&self, class: FactClass, fact: &Fact) -> Vec<String> {
-        let gone =
-            |other: &&Fact| other.class == class && other.superseded.is_some_and(|(from, _)| from < self.end);
-        let by_it = |other: &&Fact| {
-            other.superseded.and_then(|(_, by)| self.facts.get(by)).is_some_and(|by| by.value == fact.value)
-        };
-        let all: Vec<&Fact> = self.facts.facts.iter().filter(gone).collect();
-        let one = all.iter().copied().find(by_it).or(all.last().copied());
-        one.into_iter().map(|other| other.value.clone()).collect()
+        put(text, right, wrong, &stale, dice)
     }
 
     /// Names like a name.
-    fn names(&self, fact: &Fact, dice: &mut Dice) -> Vec<String> {
-        let words = self.words();
-        let mut out = self.alike(&fact.value, FactClass::Identifier);
-        for _ in 0..2 * WRONG {
-            out.extend(renumbered(&fact.value, dice).or_else(|| renamed(&fact.value, &words, dice)));
-        }
-        out
+    fn names(&self, name: &str, dice: &mut Dice) -> Vec<String> {
+        let like = |dice: &mut Dice| renumbered(name, dice).or_else(|| self.words.renamed(name, dice));
+        (0..4 * WRONG).filter_map(|_| like(dice)).collect()
     }
 
-    /// Sentences like a sentence: some that differ in what they name, later ones, those of other projects.
-    fn sentences(&self, fact: &Fact, class: FactClass, others: &[&str], dice: &mut Dice) -> Vec<String> {
-        // What another sentence says of the thing that is named in its place might make it true.
+    /// Which of some sentences was said.
+    fn sentence(&self, text: &str, fact: &Fact, dice: &mut Dice) -> Option<Question> {
+        // What another sentence says of the thing that would be named might make it true.
         let is_said = |named: &str| {
-            let says = |other: &Fact| {
-                matches!(other.class, FactClass::Constraint | FactClass::Decision | FactClass::Request)
-                    && other.birth < self.end
-                    && other.value.contains(named)
-            };
+            let says =
+                |other: &Fact| is_sentence(other) && other.birth < self.end && other.value.contains(named);
             self.facts.facts.iter().any(says)
         };
-        let words = self.words();
-        let mut out: Vec<String> = Vec::new();
-        for _ in 0..2 * ALTERED {
-            let one = altered(&fact.value, &words, dice).filter(|(_, named)| !is_said(named));
-            out.extend(one.map(|(sentence, _)| sentence).filter(|one| !out.contains(one)));
-        }
-        out.truncate(ALTERED);
-        out.into_iter().chain(self.later(class)).chain(stock(others, dice)).collect()
+        self.free(text, fact, self.words.altered(&fact.value, WRONG, &is_said, dice), dice)
     }
 
-    /// Components of the names that come up anywhere in the session.
-    fn words(&self) -> Vec<String> {
-        let named = self
-            .facts
-            .facts
-            .iter()
-            .filter(|fact| fact.class == FactClass::Identifier || fact.class.is_file());
-        components(named.map(|fact| fact.value.as_str()))
-    }
-
-    /// A question with free options: the fact, what was true before, and others, none of which stands in the prefix.
-    fn free(
-        &self,
-        text: &str,
-        fact: &Fact,
-        others: Vec<String>,
-        replaced: &[String],
-        dice: &mut Dice,
-    ) -> Option<Question> {
+    /// A question with free options: the fact, what it replaced, and others, none of which stands in the prefix. What was asked for
+    /// was asked for all the same when it was replaced.
+    fn free(&self, text: &str, fact: &Fact, others: Vec<String>, dice: &mut Dice) -> Option<Question> {
         let right = shown(&fact.value);
-        let mut wrong: Vec<String> = Vec::new();
-        let stale: Vec<String> = replaced.iter().map(|old| shown(old)).filter(|old| *old != right).collect();
-        wrong.extend(stale.iter().cloned());
+        let by_it = |other: &&Fact| {
+            other.class == fact.class
+                && other.class != FactClass::Request
+                && other.superseded.is_some_and(|(from, by)| {
+                    from < self.end && self.facts.get(by).is_some_and(|by| by.value == fact.value)
+                })
+        };
+        let replaced = self.facts.facts.iter().find(by_it).map(|old| shown(&old.value));
+        let stale: Vec<String> = replaced.into_iter().filter(|old| *old != right).collect();
+        let mut wrong = stale.clone();
         for other in others {
             let other = shown(&other);
-            let taken = other == right || wrong.contains(&other) || self.text.contains(&other.to_lowercase());
-            if !taken && wrong.len() < WRONG {
+            if wrong.len() < WRONG && other != right && !wrong.contains(&other) && !self.stands(&other) {
                 wrong.push(other);
             }
         }
+        // What was replaced is told from what replaced it by its subject.
+        if wrong.len() == stale.len() {
+            return None;
+        }
         put(text.to_owned(), &right, wrong, &stale, dice)
+    }
+
+    /// It stands in the prefix, with its blanks or without.
+    fn stands(&self, option: &str) -> bool {
+        let lower = option.to_lowercase();
+        let dense: String = lower.split_whitespace().collect();
+        self.text.contains(&lower) || self.text.contains(&dense)
     }
 }
 
-/// Some of a stock, in a random order.
-fn stock(all: &[&str], dice: &mut Dice) -> Vec<String> {
-    let mut all: Vec<String> = all.iter().map(|one| (*one).to_owned()).collect();
-    dice.shuffle(&mut all);
-    all
+/// A fact that is a sentence.
+pub(super) fn is_sentence(fact: &Fact) -> bool {
+    matches!(fact.class, FactClass::Constraint | FactClass::Decision | FactClass::Request)
 }
+
+/// What is asked about rules, decisions and requests.
+const RULE: &str = "Which of these rules did the user set (and it still holds)?";
+const CHOICE: &str = "Which of these was settled in the conversation (and it still holds)?";
+const WISH: &str = "Which of these did the user ask for?";
 
 /// A question whose options are all states there are.
 fn states<S: PartialEq + Copy>(text: String, all: &[(S, &str)], now: S, dice: &mut Dice) -> Option<Question> {

@@ -1,4 +1,4 @@
-use super::distract::{altered, components, renamed, renumbered, scaled, shape, shown};
+use super::distract::{Words, numbers, renumbered, shape, shown};
 use super::question::UNTOLD;
 use super::*;
 use crate::testing::transcript;
@@ -26,7 +26,15 @@ fn check_questions(check: impl Fn(&Ground<'_>, &Fate, &str, &Question)) -> usize
     let session = transcript(SESSION);
     let facts = FactSet::extract(&session, &effects(&session));
     let text = whole(&session, MessageIdx(0), END).to_lowercase();
-    let ground = Ground { session: "s", facts: &facts, end: END, text: &text, cwd: Some("/repo"), seed: 7 };
+    let ground = Ground {
+        session: "s",
+        words: words(&facts),
+        facts: &facts,
+        end: END,
+        text: &text,
+        cwd: Some("/repo"),
+        seed: 7,
+    };
     let mut asked = 0;
     for id in facts.ids() {
         let Some(class) = facts.class_at(id, END) else { continue };
@@ -118,7 +126,15 @@ fn options_depend_on_the_seed_and_on_nothing_else() {
     let facts = FactSet::extract(&session, &effects(&session));
     let text = whole(&session, MessageIdx(0), END).to_lowercase();
     let all = |seed| -> Vec<Option<Question>> {
-        let ground = Ground { session: "s", facts: &facts, end: END, text: &text, cwd: None, seed };
+        let ground = Ground {
+            session: "s",
+            words: words(&facts),
+            facts: &facts,
+            end: END,
+            text: &text,
+            cwd: None,
+            seed,
+        };
         facts.ids().filter_map(|id| Some(ground.question(id, facts.class_at(id, END)?))).collect()
     };
     assert_eq!(all(1), all(1));
@@ -141,46 +157,55 @@ fn the_right_option_stands_at_every_place_alike() {
 #[test]
 fn names_and_numbers_are_changed_in_their_own_shape() {
     let mut dice = Dice::new(3, &[]);
-    for name in ["IMP-204", "v1.20.3", "3fa8c61", "0x82F63B78", "E0308", "10:00"] {
+    for name in ["IMP-204", "v1.20.3", "3fa8c61", "0x82F63B78", "E0308", "10:00", "60 s", "0.25"] {
         for _ in 0..50 {
             let other = renumbered(name, &mut dice).unwrap_or_else(|| name.to_owned());
             // In a hash letters change, too.
             assert!(shape(&other) == shape(name) || name == "3fa8c61", "{name} -> {other}");
-            assert_eq!(other.len(), name.len(), "{name} -> {other}");
+            let zeros = |text: &str| {
+                text.char_indices().filter(|(_, c)| *c == '0').map(|(at, _)| at).collect::<Vec<_>>()
+            };
+            assert!((other.len(), zeros(&other)) == (name.len(), zeros(name)), "as round: {name} -> {other}");
         }
     }
     assert_eq!(renumbered("RETRY_LIMIT", &mut dice), None);
-    let words = components(["CACHE_TTL", "CACHE_MODE", "a::b::Join", "x"].into_iter());
-    assert_eq!(words, ["Join", "MODE", "TTL"]);
-    assert_eq!(renamed("TIDEGATE_CACHE_TTL", &words, &mut dice), Some("TIDEGATE_CACHE_MODE".to_owned()));
-    assert_eq!(renamed("alone", &words, &mut dice), None);
-    let (sentence, named) = altered("Keep `retry_limit` at 12 for now.", &words, &mut dice).unwrap();
-    assert!(sentence.contains(&named) && sentence != "Keep `retry_limit` at 12 for now.", "{sentence}");
-    assert_eq!(altered("Keep it simple.", &words, &mut dice), None);
+    assert_eq!(renumbered("0", &mut dice), None);
+    let words = Words::of(["CACHE_TTL", "CACHE_MODE", "a::b::Join", "x"].into_iter(), std::iter::empty());
+    assert_eq!(words.renamed("TIDEGATE_CACHE_TTL", &mut dice), Some("TIDEGATE_CACHE_MODE".to_owned()));
+    assert_eq!(words.renamed("alone", &mut dice), None);
+    let near = numbers("60 s", 3, &mut dice);
+    assert!(near.len() == 3 && near.iter().all(|one| one.ends_with("0 s") && one != "60 s"), "{near:?}");
 }
 
+/// Which option is the right one is not to be seen from the others: each two of them differ in one word, the same one.
 #[test]
-fn numbers_near_a_value_keep_its_spelling() {
-    for (value, forms) in [
-        ("60 s", ["120 s", "30 s", "600 s", "180 s", "61 s"]),
-        ("0.25", ["0.50", "0.12", "2.50", "0.75", "1.25"]),
-        (
-            "every 5 minutes",
-            [
-                "every 10 minutes",
-                "every 2 minutes",
-                "every 50 minutes",
-                "every 15 minutes",
-                "every 6 minutes",
-            ],
-        ),
-    ] {
-        let near = scaled(value, &mut Dice::new(1, &[]));
-        assert!(near.iter().all(|one| forms.contains(&one.as_str())), "{value}: {near:?}");
-        assert!(near.len() >= 4, "{value}: {near:?}");
+fn wrong_sentences_differ_from_the_right_one_and_from_each_other_in_one_place() {
+    let sentences = [
+        "Never write to the archive table.",
+        "Skip the broken records and count the chunks.",
+        "Show the queue limits.",
+    ];
+    let names = ["src/a.rs", "src/b.md", "src/c.toml"];
+    let words = Words::of(names.into_iter(), sentences.into_iter());
+    let differ = |one: &str, other: &str| {
+        one.split(' ').zip(other.split(' ')).filter(|(one, other)| one != other).count()
+    };
+    for sentence in ["Keep `retry_limit` at 12 and change src/a.rs only.", sentences[0], sentences[1]] {
+        for seed in 0..40 {
+            let mut all = words.altered(sentence, 3, &|_| false, &mut Dice::new(seed, &[]));
+            assert!(!all.is_empty(), "{sentence}");
+            all.push(sentence.to_owned());
+            for (at, one) in all.iter().enumerate() {
+                for other in all.get(at + 1..).unwrap_or_default() {
+                    assert_eq!(differ(one, other), 1, "{one} / {other}");
+                }
+            }
+        }
     }
-    assert_eq!(scaled("none", &mut Dice::new(1, &[])), Vec::<String>::new());
-    assert!(scaled("0", &mut Dice::new(1, &[])).iter().all(|one| one != "0"));
+    let taken =
+        words.altered("Change src/a.rs only.", 3, &|named| named.ends_with(".md"), &mut Dice::new(1, &[]));
+    assert!(taken.iter().all(|one| !one.contains(".md")), "{taken:?}");
+    assert_eq!(words.altered("Ja.", 3, &|_| false, &mut Dice::new(1, &[])), Vec::<String>::new());
 }
 
 #[test]
@@ -215,7 +240,8 @@ fn a_conversation_is_written_with_its_speakers_and_cannot_leave_its_fence() {
 fn questions_go_round_the_kinds() {
     let session = transcript(SESSION);
     let facts = FactSet::extract(&session, &effects(&session));
-    let ground = Ground { session: "s", facts: &facts, end: END, text: "", cwd: None, seed: 0 };
+    let ground =
+        Ground { session: "s", words: words(&facts), facts: &facts, end: END, text: "", cwd: None, seed: 0 };
     let fates = facts.ids().filter_map(|id| {
         let class = facts.class_at(id, END)?;
         let (need, tier) = (crate::score::needed::Need::Unused, crate::facts::Match::Absent);
