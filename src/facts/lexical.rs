@@ -57,6 +57,8 @@ pub(super) struct Collector {
     known: FxHashMap<(FactClass, String), usize>,
     /// Latest value of each key.
     keys: FxHashMap<String, usize>,
+    /// Keys that had a number without a unit, by that number.
+    bare: FxHashMap<String, Vec<String>>,
     /// Wordings of limits, rates and codes so far.
     settings: FxHashSet<String>,
     /// Numbers of all values so far.
@@ -373,7 +375,7 @@ impl Collector {
         if let Some(index) = known
             && !self.keys.contains_key(&slot)
         {
-            self.keys.insert(slot, index);
+            self.stands(slot, index);
             return;
         }
         // The same key may come back to a former number: that is a new fact.
@@ -383,7 +385,7 @@ impl Collector {
             if let Some(amount) = amount {
                 self.amounts.entry(amount).or_default().push((slot.clone(), index));
             }
-            self.keys.insert(slot, index);
+            self.stands(slot, index);
         }
     }
 
@@ -404,13 +406,27 @@ impl Collector {
                     .parse::<f64>()
                     .is_ok_and(|it| self.amounts.contains_key(&(format!("{}", it * scale), "ms")));
         }
-        self.keys.iter().any(|(key, index)| {
-            values::share_word(key, slot)
-                && self.drafts.get(*index).is_some_and(|draft| {
-                    matches!(&draft.form, Form::Value { number: known, .. }
-                        if known.unit.is_empty() && known.number == number.number)
-                })
-        })
+        self.bare
+            .get(&number.number)
+            .into_iter()
+            .flatten()
+            .any(|key| values::share_word(key, slot) && self.bare_number(key) == Some(number.number.as_str()))
+    }
+
+    /// A key has this value from here on.
+    fn stands(&mut self, slot: String, index: usize) {
+        self.keys.insert(slot.clone(), index);
+        if let Some(number) = self.bare_number(&slot).map(str::to_owned) {
+            self.bare.entry(number).or_default().push(slot);
+        }
+    }
+
+    /// The latest number of a key, where it has no unit.
+    fn bare_number(&self, key: &str) -> Option<&str> {
+        match &self.drafts.get(*self.keys.get(key)?)?.form {
+            Form::Value { number, .. } if number.unit.is_empty() => Some(&number.number),
+            _ => None,
+        }
     }
 
     /// "5 attempts" where `max_attempts` is 5 already.

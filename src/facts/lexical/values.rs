@@ -452,12 +452,11 @@ pub(super) fn amount(number: &Quantity) -> Option<(String, &'static str)> {
 
 /// Have two keys in lower case a word in common? `retry_after_cap` and "the cap".
 pub(super) fn share_word(a: &str, b: &str) -> bool {
-    let words = |key: &str| key.split(['_', ' ', '.', '-']).map(str::to_owned).collect::<Vec<_>>();
-    let others = words(b);
+    const BETWEEN: [char; 4] = ['_', ' ', '.', '-'];
     // `timeoutMs` and "timeout": one begins like the other.
     let like =
         |a: &str, b: &str| a == b || a.len() > 3 && b.len() > 3 && (a.starts_with(b) || b.starts_with(a));
-    words(a).iter().any(|word| word.len() > 2 && others.iter().any(|other| like(word, other)))
+    a.split(BETWEEN).any(|word| word.len() > 2 && b.split(BETWEEN).any(|other| like(word, other)))
 }
 
 fn unplaced(number: &Quantity) -> Quantity {
