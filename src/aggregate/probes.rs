@@ -152,11 +152,11 @@ pub fn choice(reply: &str, options: &[String]) -> Option<usize> {
         return Some(at);
     }
     if let Some(told) = lead(text, options, false) {
-        return told;
+        return told.chosen();
     }
     // A reason first and the answer last.
     let last = text.lines().rev().find(|line| !line.trim().is_empty())?;
-    lead(last, options, true).flatten()
+    lead(last, options, true).and_then(Reply::chosen)
 }
 
 /// The answer in a document of JSON with one, or in a box of TeX.
@@ -178,9 +178,9 @@ fn plain(text: &str) -> String {
     text.trim_matches(is_around).to_lowercase()
 }
 
-/// What a text begins with: nothing that is a letter of an option (`None`), a letter, or more than one. `led`: only behind words
+/// What a text begins with: a letter of an option, more than one ([`Reply::Unreadable`]), or none at all. `led`: only behind words
 /// that lead up to it, or alone.
-fn lead(text: &str, options: &[String], led: bool) -> Option<Option<usize>> {
+fn lead(text: &str, options: &[String], led: bool) -> Option<Reply> {
     let mut rest = text.trim_start_matches(is_around);
     let starts = |lead: &&&str| rest.get(..lead.len()).is_some_and(|start| start.eq_ignore_ascii_case(lead));
     let found = LEADS.iter().find(starts);
@@ -202,7 +202,8 @@ fn lead(text: &str, options: &[String], led: bool) -> Option<Option<usize>> {
     // The words of another option, or its letter: that is no choice.
     let words = plain(behind);
     let other = options.iter().enumerate().any(|(other, option)| other != at && plain(option) == words);
-    Some((!other && !names_another(behind, at, options.len())).then_some(at))
+    let several = other || names_another(behind, at, options.len());
+    Some(if several { Reply::Unreadable } else { Reply::Chosen(at) })
 }
 
 /// The letter of another option stands in a text by itself. `A` and `I` are words, too: they count with a mark behind them, or at
