@@ -2,7 +2,7 @@
 
 use super::args::CompactArgs;
 use super::exit::{Exit, Failure};
-use super::model::{Scribe, plan};
+use super::model::{LATER, Scribe, plan};
 use super::replay::{budget, profile};
 use super::ui::Ui;
 use super::write::Ledger;
@@ -99,7 +99,7 @@ pub fn run(args: &CompactArgs, ui: &Ui) -> Result<Exit, Failure> {
     }
     bar.finish_and_clear();
     if let Scribe::Dry(model, rules) = &scribe {
-        ui.product(&plan(model, rules))?;
+        ui.product(&plan(model, rules, LATER))?;
         return Ok(Exit::Done);
     }
     scribe.report(ui);

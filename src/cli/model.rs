@@ -169,8 +169,8 @@ fn sum(spent: &Spent, priced: bool) -> String {
     parts.join(", ")
 }
 
-/// What would be asked, as the product of a dry run.
-pub fn plan(model: &Model, all: &[ModelRules]) -> String {
+/// What would be asked, as the product of a dry run; `behind` stands at its end.
+pub fn plan(model: &Model, all: &[ModelRules], behind: &str) -> String {
     let spent = model.spent();
     let limits = model.limits();
     let mut out = String::new();
@@ -200,9 +200,15 @@ pub fn plan(model: &Model, all: &[ModelRules]) -> String {
     if let Some(why) = model.ended() {
         out.push_str(&format!("not all       {why}\n"));
     }
-    out.push_str("Nothing was sent. Requests of later cycles hold summaries that are not written yet; their sizes are estimates.\n");
+    out.push_str("Nothing was sent.");
+    out.push_str(behind);
+    out.push('\n');
     out
 }
+
+/// What the plan of a run with summaries does not know.
+pub const LATER: &str =
+    " Requests of later cycles hold summaries that are not written yet; their sizes are estimates.";
 
 /// A model to be asked for anything but summaries, and what is said of it.
 ///

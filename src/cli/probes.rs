@@ -2,7 +2,7 @@
 
 use super::args::{AnswerArgs, EmitArgs, Output, ProbesArgs, ProbesVerb, ScoreArgs};
 use super::exit::{Exit, Failure};
-use super::model::{Scribe, asker, plan, replies};
+use super::model::{LATER, Scribe, asker, plan, replies};
 use super::replay::settings;
 use super::ui::Ui;
 use super::work::{problems, with_progress};
@@ -60,7 +60,7 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut emitted =
         with_progress(&found, ui, |progress| emit_all(&found, &settings, &probes, &writer, progress))?;
     if let Scribe::Dry(model, rules) = &scribe {
-        ui.product(&plan(model, rules))?;
+        ui.product(&plan(model, rules, LATER))?;
         return Ok(Exit::Done);
     }
     problems(&emitted.manifest, RECORD, ui);
@@ -159,7 +159,7 @@ fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     if args.ask.dry_run {
         let answered = read_answered(&args.dir)?;
         prompts.iter().filter(|prompt| !answered.contains(&prompt.id)).for_each(|prompt| drop(asked(prompt)));
-        ui.product(&plan(&model, std::slice::from_ref(&rules)))?;
+        ui.product(&plan(&model, std::slice::from_ref(&rules), ""))?;
         return Ok(Exit::Done);
     }
     let log = AnswerLog::open(&args.dir)?;

@@ -2,7 +2,7 @@
 
 use super::args::{PlanArgs, ReplayArgs};
 use super::exit::{Exit, Failure};
-use super::model::{Scribe, plan};
+use super::model::{LATER, Scribe, plan};
 use super::ui::Ui;
 use super::work::{Way, ended, perform, problems, with_progress};
 use crate::ingest::READS;
@@ -32,7 +32,7 @@ pub fn run(args: &ReplayArgs, ui: &Ui) -> Result<Exit, Failure> {
         let output =
             with_progress(&found, ui, |progress| run_all(&found, &settings, model.as_ref(), progress))?;
         problems(&output.manifest, MANIFEST, ui);
-        ui.product(&plan(model, rules))?;
+        ui.product(&plan(model, rules, LATER))?;
         return Ok(ended(&output, ui));
     }
     let programs = args.plan.programs.programs();

@@ -2,7 +2,7 @@
 
 use super::args::TuneArgs;
 use super::exit::{Exit, Failure};
-use super::model::{Scribe, plan};
+use super::model::{LATER, Scribe, plan};
 use super::replay::{is_file, profile};
 use super::ui::Ui;
 use super::work::{ended, problems, with_progress};
@@ -61,7 +61,7 @@ pub fn run(args: &TuneArgs, ui: &Ui) -> Result<Exit, Failure> {
         with_progress(&found, ui, |progress| tune(&found, &space, &settings, &writer, progress))?;
     problems(&tuning.manifest, TUNING_RECORD, ui);
     if let Scribe::Dry(model, rules) = &scribe {
-        ui.product(&plan(model, rules))?;
+        ui.product(&plan(model, rules, LATER))?;
         return Ok(Exit::Done);
     }
     tuning.manifest.cassettes = scribe.cassettes(&args.model, Vec::new());

@@ -238,8 +238,8 @@ fn asked(
             places.entry((stand.cycle, stand.messages.0, stand.messages.1)).or_default().push(stand);
         }
         for ((cycle, from, to), stands) in places {
-            // What comes only later has to be known: the facts of the whole session, among which those born before a cycle have
-            // the same ids.
+            // Names and words of the whole session make wrong options. Facts born before a cycle have the ids that they had in
+            // the replay.
             let all = facts.get_or_insert_with(|| FactSet::extract(transcript, &effects(transcript)));
             asked.round((profile, cycle), (from, to), stands, transcript, all, probes);
         }
