@@ -82,6 +82,8 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
         );
         return Err(Failure::new(cause, "give longer logs, or a smaller --window, or --at all"));
     }
+    // Answers stay, and so do the names of the cassettes that hold them.
+    let cassettes = read_record(&args.out).map(|earlier| earlier.cassettes).unwrap_or_default();
     let record = write(&args.out, |prompts, key| {
         let written = emitted.write(prompts, key)?;
         if written.prompts == 0 {
@@ -99,7 +101,7 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
             longest: written.longest,
             left_out: written.left_out,
             unasked: written.unasked,
-            cassettes: Vec::new(),
+            cassettes,
             run: manifest.clone(),
         })
     })?;
