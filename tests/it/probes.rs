@@ -355,7 +355,7 @@ fn nobody_there_and_a_limit_end_it_with_what_there_is() {
     assert_eq!(server.seen().len(), lines(&sandbox, "probes.jsonl").len());
     let dry = ask(&emitted(&["-s", "structured"]), &server, &["--dry-run"]);
     assert_eq!(dry.code, 0, "{}", dry.stderr);
-    assert!(dry.stdout.contains("requests") && dry.stdout.contains("Nothing was sent"), "{}", dry.stdout);
+    assert!(dry.stdout.contains("requests") && dry.stdout.ends_with("Nothing was sent.\n"), "{}", dry.stdout);
 }
 
 #[test]
@@ -364,6 +364,15 @@ fn cassettes_answer_without_a_server() {
     let sandbox = emitted(&["-s", "structured", "--questions", "4"]);
     assert_eq!(ask(&sandbox, &server, &["--cassettes", "tapes"]).code, 0);
     let first = bytes(&sandbox.path("q/answers.jsonl"));
+    // Whoever writes the questions anew still knows where the answers came from.
+    let cassettes = |sandbox: &Sandbox| {
+        let record: Value = serde_json::from_slice(&bytes(&sandbox.path("q/probes.json"))).expect("JSON");
+        record["cassettes"].as_array().expect("names").len()
+    };
+    let named = cassettes(&sandbox);
+    assert_eq!(named, lines(&sandbox, "probes.jsonl").len());
+    assert_eq!(emit(&sandbox, &fixture("claude-code"), &["-s", "structured", "--questions", "4"]).code, 0);
+    assert_eq!(cassettes(&sandbox), named);
     for places in ["1", "6"] {
         std::fs::remove_file(sandbox.path("q/answers.jsonl")).expect("removed");
         let arguments = ["--cassettes", "tapes", "--cassette-mode", "replay", "--concurrency", places];
