@@ -15,7 +15,8 @@ use crate::results::Problem;
 use crate::results::files::FilesError;
 use crate::results::probes::{
     ANSWERS, AnswerFile, AnswerLog, Answered, KEY, Keyed, PROBES_VERSION, PROMPTS, ProbesRecord, Prompted,
-    RECORD, prepare, read_answers, read_key, read_prompts, read_record, write, write_record,
+    RECORD, prepare, read_answers, read_key, read_own_answers, read_prompts, read_record, write,
+    write_record,
 };
 use crate::run::probes::{Cycles, ProbeSettings, emit as emit_all};
 use crate::strategy::Strategy;
@@ -255,7 +256,7 @@ fn read_answered(dir: &Path) -> Result<HashSet<String>, Failure> {
     if !path.exists() {
         return Ok(HashSet::new());
     }
-    let lines = read_answers(&path)?.lines.into_iter();
+    let lines = read_own_answers(dir)?.lines.into_iter();
     Ok(lines.filter(|line| line.answer.is_some()).map(|line| line.id).collect())
 }
 
@@ -270,7 +271,7 @@ fn score(args: &ScoreArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut is_whole = true;
     let mut files: Vec<AnswerFile> = Vec::new();
     for path in &paths {
-        let file = read_answers(path)?;
+        let file = if args.answers.is_empty() { read_own_answers(&args.dir) } else { read_answers(path) }?;
         let shown = sanitize(&path.display().to_string());
         for (line, cause) in file.damaged.iter().take(DAMAGED) {
             ui.complain(&format!("{shown}:{line}: the line is no answer: {}", sanitize(cause)));

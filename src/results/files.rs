@@ -603,7 +603,7 @@ pub(super) fn holds_all(path: &Path, marks: &[&str]) -> bool {
 }
 
 /// Opens a file of a directory of results. Such files are regular ones: a pipe in the place of one would be waited for without end.
-fn open(path: &Path) -> io::Result<File> {
+pub(super) fn open(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() { File::open(path) } else { Err(io::Error::other("is no regular file")) }
 }
 

@@ -5,13 +5,13 @@
 #![expect(clippy::disallowed_methods, reason = "the boundary to the disk for questions and answers")]
 
 use super::Manifest;
-use super::files::{FilesError, prepare_for, temporary_name, write_file};
+use super::files::{FilesError, open, prepare_for, temporary_name, write_file};
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Seek, SeekFrom, Write};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -151,7 +151,7 @@ pub struct ProbesRecord {
 /// It is a file, or holds files that are none of these.
 pub fn prepare(dir: &Path) -> Result<(), FilesError> {
     prepare_for(dir, &[PROMPTS, KEY, RECORD, ANSWERS], |path, name| {
-        let Ok(file) = File::open(path) else { return false };
+        let Ok(file) = open(path) else { return false };
         let mut reader = BufReader::new(file);
         if name == RECORD {
             return serde_json::from_reader::<_, ProbesRecord>(reader).is_ok();
@@ -228,7 +228,10 @@ const EMIT: &str = "give the directory that `compactor probes emit --out DIR` wr
 /// There is none, it is damaged, or a newer version wrote it.
 pub fn read_record(dir: &Path) -> Result<ProbesRecord, FilesError> {
     let path = dir.join(RECORD);
-    let bytes = fs::read(&path).map_err(|error| FilesError::missing(&path, error, EMIT))?;
+    let mut bytes = Vec::new();
+    open(&path)
+        .and_then(|mut file| file.read_to_end(&mut bytes))
+        .map_err(|error| FilesError::missing(&path, error, EMIT))?;
     let version = serde_json::from_slice::<serde_json::Value>(&bytes).ok();
     let version = version.as_ref().and_then(|it| it.get("probes_version")?.as_u64());
     if version.is_some_and(|version| version > u64::from(PROBES_VERSION)) {
@@ -240,7 +243,7 @@ pub fn read_record(dir: &Path) -> Result<ProbesRecord, FilesError> {
 
 /// Lines of one of our own files, all of which have to be whole.
 fn read_all<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, FilesError> {
-    let file = File::open(path).map_err(|error| FilesError::missing(path, error, EMIT))?;
+    let file = open(path).map_err(|error| FilesError::missing(path, error, EMIT))?;
     let mut out = Vec::new();
     for (at, line) in BufReader::new(file).lines().enumerate() {
         let line =
@@ -285,7 +288,20 @@ pub struct AnswerFile {
     pub ended: bool,
 }
 
-/// Reads answers from anywhere; lines that are damaged are set aside, blank ones passed over.
+/// Reads the answers of a directory.
+///
+/// # Errors
+///
+/// There are none, or they cannot be read.
+pub fn read_own_answers(dir: &Path) -> Result<AnswerFile, FilesError> {
+    let path = dir.join(ANSWERS);
+    if path.exists() {
+        open(&path).map_err(|error| FilesError::io(&path, "read the file", error))?;
+    }
+    read_answers(&path)
+}
+
+/// Reads answers from anywhere, a pipe will do; lines that are damaged are set aside, blank ones passed over.
 ///
 /// # Errors
 ///
@@ -350,6 +366,10 @@ impl AnswerLog {
     /// They cannot be read or written, are damaged, or somebody else is writing them.
     pub fn open(dir: &Path) -> Result<Self, FilesError> {
         let path = dir.join(ANSWERS);
+        if path.exists() {
+            // A pipe would be waited for.
+            open(&path).map_err(|error| FilesError::io(&path, "read the file", error))?;
+        }
         let failed = |error| FilesError::io(&path, "write the file", error);
         let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         match file.try_lock() {

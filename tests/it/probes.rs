@@ -196,6 +196,32 @@ fn what_is_not_answered_is_counted_and_in_no_share() {
     assert!(table.stdout.contains("n/a"), "{}", table.stdout);
 }
 
+/// A pipe in the place of a file is not waited for; one that is named for answers is read.
+#[cfg(unix)]
+#[test]
+fn a_pipe_in_the_place_of_a_file_is_refused() {
+    for name in ["probes.json", "probes.jsonl", "key.jsonl", "answers.jsonl"] {
+        let sandbox = emitted(&["-s", "structured", "--questions", "2"]);
+        answered(&sandbox, |key, _| Some(text(key, "want").to_owned()));
+        let path = sandbox.path("q").join(name);
+        std::fs::remove_file(&path).expect("removed");
+        assert!(std::process::Command::new("mkfifo").arg(&path).status().expect("mkfifo").success());
+        for arguments in [
+            ["probes", "score", "q"].to_vec(),
+            ["probes", "run", "q", "--model", "m", "--base-url", "http://127.0.0.1:9"].to_vec(),
+            ["probes", "emit", &fixture("claude-code"), "--out", "q"].to_vec(),
+        ] {
+            // Each verb reads some of them.
+            if matches!((arguments[1], name), ("score", "probes.jsonl") | ("run", "key.jsonl")) {
+                continue;
+            }
+            let ran = sandbox.run(&arguments);
+            assert_eq!(ran.code, 2, "{arguments:?} {name}: {}{}", ran.stdout, ran.stderr);
+            assert!(ran.stderr.contains(name), "{arguments:?} {name}: {}", ran.stderr);
+        }
+    }
+}
+
 /// Who asks: the letter that a model chooses depends on the question alone.
 fn third(seen: &Seen, _: usize) -> Answer {
     Answer::Json(200, reply(seen, "C) Because it says so.", "stop"))
