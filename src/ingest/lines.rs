@@ -51,6 +51,7 @@ pub struct Bytes {
 
 impl Bytes {
     /// All of a file was read as one thing.
+    #[cfg(feature = "sqlite")]
     pub(super) fn read(size: usize) -> Self {
         Self { read: size as u64, ..Self::default() }
     }

@@ -91,6 +91,7 @@ impl Map {
     }
 
     /// The value of a field, put there where there is none.
+    #[cfg(feature = "sqlite")]
     pub(crate) fn get_or_insert_with(&mut self, key: &str, value: impl FnOnce() -> Value) -> &mut Value {
         let at = self.0.iter().position(|(name, _)| name == key).unwrap_or_else(|| {
             self.push(shared(key), value());
