@@ -10,6 +10,7 @@ use std::borrow::Cow;
 pub mod baseline;
 pub mod compacted;
 pub mod files;
+mod growing;
 pub mod inspected;
 pub mod journal;
 pub mod probes;

@@ -40,6 +40,7 @@ use logs::{LogRead, read_log};
 use rayon::prelude::*;
 use rows::{Frame, Scene};
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// How windows are chosen.
@@ -175,9 +176,11 @@ struct FileFacts {
 }
 
 /// Everything from one session.
-#[derive(Default)]
+#[derive(Default, Serialize, Deserialize)]
 struct SessionOutcome {
     id: String,
+    /// What failed is never kept.
+    #[serde(skip)]
     failed: bool,
     exercised: bool,
     cycles: Vec<CycleRow>,
@@ -189,11 +192,13 @@ struct SessionOutcome {
     events: Vec<EventRow>,
     /// The worst under a strategy that writes a summary, and the worst under the others.
     losses: Vec<Loss>,
-    /// Per plan that was replayed, in order, the facts lost at some cycle.
+    /// Per plan that was replayed, in order, the facts lost at some cycle; of no use once the session is done.
+    #[serde(skip)]
     lost: Vec<FxHashSet<u32>>,
 }
 
 /// A loss, before it is known whether it is among the worst.
+#[derive(Serialize, Deserialize)]
 struct Loss {
     rank: LossRank,
     row: LossRow,

@@ -86,8 +86,8 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
     // Answers stay, and so do the names of the cassettes that hold them.
     let cassettes = read_record(&args.out).map(|earlier| earlier.cassettes).unwrap_or_default();
     let record = write(&args.out, |prompts, key| {
-        let written = emitted.write(prompts, key)?;
-        if written.prompts == 0 {
+        let counts = emitted.write(prompts, key)?;
+        if counts.prompts == 0 {
             return Err(io::Error::other("all prompts are longer than --longest"));
         }
         Ok(ProbesRecord {
@@ -95,13 +95,7 @@ fn emit(args: &EmitArgs, ui: &Ui) -> Result<Exit, Failure> {
             seed: probes.seed,
             cycles: name(&probes.cycles),
             questions_each: probes.questions as u64,
-            questions: written.questions,
-            prompts: written.prompts,
-            keys: written.keys,
-            tokens: written.tokens,
-            longest: written.longest,
-            left_out: written.left_out,
-            unasked: written.unasked,
+            counts,
             cassettes,
             run: manifest.clone(),
         })
@@ -125,21 +119,21 @@ fn name(cycles: &Cycles) -> String {
 fn told(record: &ProbesRecord, dir: &Path) -> String {
     let mut out = format!(
         "{} about {} in {} of {} tokens, the longest {}, written to {}\n",
-        count(record.questions, "question"),
+        count(record.counts.questions, "question"),
         count(record.run.sessions_exercised, "session"),
-        count(record.prompts, "prompt"),
-        thousands(record.tokens),
-        thousands(record.longest),
+        count(record.counts.prompts, "prompt"),
+        thousands(record.counts.tokens),
+        thousands(record.counts.longest),
         sanitize(&dir.display().to_string())
     );
-    if record.left_out > 0 {
+    if record.counts.left_out > 0 {
         out.push_str(&format!(
             "left out, since they are longer than --longest: {}\n",
-            count(record.left_out, "prompt")
+            count(record.counts.left_out, "prompt")
         ));
     }
     let unasked: Vec<String> =
-        record.unasked.iter().map(|one| format!("{} {}", thousands(one.facts), one.class)).collect();
+        record.counts.unasked.iter().map(|one| format!("{} {}", thousands(one.facts), one.class)).collect();
     if !unasked.is_empty() {
         out.push_str(&format!(
             "passed over, since no closed question can be put about them: {}\n",
@@ -152,7 +146,7 @@ fn told(record: &ProbesRecord, dir: &Path) -> String {
 fn answer(args: &AnswerArgs, ui: &Ui) -> Result<Exit, Failure> {
     let mut record = read_record(&args.dir)?;
     let prompts = read_prompts(&args.dir)?;
-    belongs(&args.dir, PROMPTS, prompts.len(), record.prompts)?;
+    belongs(&args.dir, PROMPTS, prompts.len(), record.counts.prompts)?;
     let (model, rules) = asker(&args.ask, ui)?;
     let name = rules.model.clone().unwrap_or_default();
     let asked = |prompt: &Prompted| {
@@ -263,7 +257,7 @@ fn read_answered(dir: &Path) -> Result<HashSet<String>, Failure> {
 fn score(args: &ScoreArgs, ui: &Ui) -> Result<Exit, Failure> {
     let record = read_record(&args.dir)?;
     let key = read_key(&args.dir)?;
-    belongs(&args.dir, KEY, key.len(), record.keys)?;
+    belongs(&args.dir, KEY, key.len(), record.counts.keys)?;
     if args.each && args.format != Output::Csv {
         return Err(Failure::new("--each is a matter of --format csv", "give both"));
     }

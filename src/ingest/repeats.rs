@@ -67,14 +67,20 @@ fn shared(messages: &[Message], earlier: usize, at: usize) -> usize {
 fn key(message: &Message) -> Option<u64> {
     let mut hasher = FxHasher::default();
     (message.time?, message.role).hash(&mut hasher);
+    hash_parts(message, &mut hasher);
+    Some(hasher.finish())
+}
+
+/// Takes all that a message holds into a hash.
+pub(super) fn hash_parts(message: &Message, hasher: &mut FxHasher) {
     for part in &message.parts {
+        std::mem::discriminant(part).hash(hasher);
         match part {
-            Part::Text(text) => text.text.hash(&mut hasher),
-            Part::Thinking(text) => text.hash(&mut hasher),
-            Part::Call(call) => (&call.id, &call.name, &call.arguments).hash(&mut hasher),
-            Part::Result(result) => (&result.call_id, &result.text).hash(&mut hasher),
-            Part::Image { bytes } | Part::Opaque { bytes, .. } => bytes.hash(&mut hasher),
+            Part::Text(text) => text.text.hash(hasher),
+            Part::Thinking(text) => text.hash(hasher),
+            Part::Call(call) => (&call.id, &call.name, &call.arguments).hash(hasher),
+            Part::Result(result) => (&result.call_id, &result.text).hash(hasher),
+            Part::Image { bytes } | Part::Opaque { bytes, .. } => bytes.hash(hasher),
         }
     }
-    Some(hasher.finish())
 }

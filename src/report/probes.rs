@@ -63,7 +63,7 @@ fn table(scored: &Scored, look: Look<'_>) -> String {
         models => format!(", answered by {}", sanitize(&models.join(", "))),
     };
     let sessions = count(record.run.sessions_exercised, "session");
-    page.styled(BOLD, &format!("{} about {sessions}{by}", count(record.questions, "question")));
+    page.styled(BOLD, &format!("{} about {sessions}{by}", count(record.counts.questions, "question")));
     let name = |row: &ProbeRow| (row.profile.clone(), row.window.clone());
     let mut tables: Vec<(String, String)> = Vec::new();
     for row in &scored.rows {

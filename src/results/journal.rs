@@ -5,9 +5,8 @@
 //! that was being written when the run was stopped is the last one, does not add up, and is taken off again.
 
 use super::files::{FilesError, read_bytes};
+use super::growing::Growing;
 use rustc_hash::FxHashMap;
-use std::fs::{File, TryLockError};
-use std::io::{self, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -26,31 +25,10 @@ pub type Key = [u8; 32];
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    written: Mutex<Written>,
+    written: Mutex<Growing>,
     known: FxHashMap<Key, Vec<u8>>,
     /// Records of an earlier run that this one does not go on with.
     given_up: usize,
-}
-
-/// The file, and how much of it is whole.
-#[derive(Debug)]
-struct Written {
-    file: File,
-    sound: u64,
-}
-
-impl Written {
-    /// Adds bytes; where not all of them could be written, none were.
-    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(self.sound))?;
-        if let Err(error) = self.file.write_all(bytes) {
-            // What stands behind the whole records is taken off: now, or when it is read.
-            let _ = self.file.set_len(self.sound);
-            return Err(error);
-        }
-        self.sound += bytes.len() as u64;
-        Ok(())
-    }
 }
 
 impl Journal {
@@ -62,24 +40,15 @@ impl Journal {
     pub fn open(dir: &Path, resume: bool) -> Result<Self, FilesError> {
         let path = dir.join(JOURNAL);
         let failed = |error| FilesError::io(&path, "write the file", error);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                let cause = "another run writes to this directory";
-                return Err(FilesError::new(&path, cause, "wait for it, or give another --out"));
-            }
-            // Some file systems know no locks.
-            Err(TryLockError::Error(_)) => {}
-        }
+        let busy = ("another run writes to this directory", "wait for it, or give another --out");
+        let mut written = Growing::open(&path, busy)?;
         let (mut known, mut sound) = records(&read_bytes(&path)?);
         let mut given_up = 0;
         if !resume {
             (given_up, sound) = (known.len(), 0);
             known.clear();
         }
-        file.set_len(sound as u64).map_err(failed)?;
-        let mut written = Written { file, sound: sound as u64 };
+        written.cut(sound as u64).map_err(failed)?;
         if sound == 0 {
             written.add(MAGIC).map_err(failed)?;
         }

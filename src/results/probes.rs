@@ -6,12 +6,13 @@
 
 use super::Manifest;
 use super::files::{FilesError, open, prepare_for, temporary_name, write_file};
+use super::growing::Growing;
 use rustc_hash::FxHashMap;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use std::fs::{self, File, TryLockError};
-use std::io::{self, BufRead, BufReader, BufWriter, Read, Seek, SeekFrom, Write};
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -112,6 +113,25 @@ pub struct Unasked {
     pub facts: u64,
 }
 
+/// How many of what was written.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Counts {
+    /// Questions, whatever contexts they are asked with.
+    pub questions: u64,
+    /// Prompts, each once.
+    pub prompts: u64,
+    /// Lines of the key.
+    pub keys: u64,
+    /// Tokens of all prompts.
+    pub tokens: u64,
+    /// Tokens of the longest.
+    pub longest: u64,
+    /// Prompts that are longer than `--longest` and were left out: their names in the key are empty.
+    pub left_out: u64,
+    /// Facts that were to be asked about and about which no closed question can be put.
+    pub unasked: Vec<Unasked>,
+}
+
 /// `probes.json`: it comes last, so that a directory with one is complete.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ProbesRecord {
@@ -123,20 +143,9 @@ pub struct ProbesRecord {
     pub cycles: String,
     /// Most questions for each cycle of a session, profile and window.
     pub questions_each: u64,
-    /// Questions.
-    pub questions: u64,
-    /// Prompts.
-    pub prompts: u64,
-    /// Lines of the key.
-    pub keys: u64,
-    /// Tokens of all prompts.
-    pub tokens: u64,
-    /// Tokens of the longest.
-    pub longest: u64,
-    /// Prompts that are longer than `--longest` and were left out: their names in the key are empty.
-    pub left_out: u64,
-    /// Facts that no closed question can be put about.
-    pub unasked: Vec<Unasked>,
+    /// How much of everything.
+    #[serde(flatten)]
+    pub counts: Counts,
     /// Names of the cassettes that hold answers of models; missing where there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cassettes: Vec<String>,
@@ -332,30 +341,9 @@ pub fn read_answers(path: &Path) -> Result<AnswerFile, FilesError> {
 #[derive(Debug)]
 pub struct AnswerLog {
     path: PathBuf,
-    written: Mutex<Written>,
+    written: Mutex<Growing>,
     /// Those that are there already.
     known: FxHashMap<String, Answered>,
-}
-
-/// The file, and how much of it is whole lines.
-#[derive(Debug)]
-struct Written {
-    file: File,
-    sound: u64,
-}
-
-impl Written {
-    /// Adds bytes; where not all of them could be written, none were.
-    fn add(&mut self, bytes: &[u8]) -> io::Result<()> {
-        self.file.seek(SeekFrom::Start(self.sound))?;
-        if let Err(error) = self.file.write_all(bytes) {
-            // Best effort: a torn line at the end is taken off when the file is opened.
-            let _ = self.file.set_len(self.sound);
-            return Err(error);
-        }
-        self.sound += bytes.len() as u64;
-        Ok(())
-    }
 }
 
 impl AnswerLog {
@@ -371,15 +359,8 @@ impl AnswerLog {
             open(&path).map_err(|error| FilesError::io(&path, "read the file", error))?;
         }
         let failed = |error| FilesError::io(&path, "write the file", error);
-        let file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
-        match file.try_lock() {
-            Err(TryLockError::WouldBlock) => {
-                let cause = "answers are being written there already";
-                return Err(FilesError::new(&path, cause, "wait for the other run to end"));
-            }
-            // Some file systems know no locks.
-            Ok(()) | Err(TryLockError::Error(_)) => {}
-        }
+        let busy = ("answers are being written there already", "wait for the other run to end");
+        let mut written = Growing::open(&path, busy)?;
         let found = read_answers(&path)?;
         if let Some((line, cause)) = found.damaged.first() {
             let hint = "mend or remove the line; `compactor probes score` passes over it";
@@ -391,10 +372,7 @@ impl AnswerLog {
         for line in found.lines {
             keep(&mut known, line);
         }
-        let length = file.metadata().map_err(failed)?.len();
-        let sound = length - found.torn.unwrap_or(0) as u64;
-        file.set_len(sound).map_err(failed)?;
-        let mut written = Written { file, sound };
+        written.cut(written.len() - found.torn.unwrap_or(0) as u64).map_err(failed)?;
         // Clients may leave out the last line end.
         if !found.ended && found.torn.is_none() {
             written.add(b"\n").map_err(failed)?;

@@ -1,11 +1,8 @@
 //! Sessions that are finished, kept until the run is.
 
-use super::{Loss, Place, RunSettings, SessionOutcome};
+use super::{Place, RunSettings, SessionOutcome};
 use crate::results::journal::{Journal, Key};
-use crate::results::{
-    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, SCHEMA_VERSION, SCORER_VERSION, SessionRow,
-    SpellRow,
-};
+use crate::results::{SCHEMA_VERSION, SCORER_VERSION};
 use crate::summarize::Summarizer;
 use crate::transcript::Transcript;
 use serde::{Deserialize, Serialize};
@@ -34,16 +31,7 @@ impl std::fmt::Debug for Kept<'_> {
 /// What is kept of a session.
 #[derive(Serialize, Deserialize)]
 struct Record {
-    id: String,
-    exercised: bool,
-    cycles: Vec<CycleRow>,
-    classes: Vec<ClassRow>,
-    sessions: Vec<SessionRow>,
-    spells: Vec<SpellRow>,
-    audits: Vec<AuditRow>,
-    facts: Vec<FactRow>,
-    events: Vec<EventRow>,
-    losses: Vec<(u64, u8, u64, LossRow)>,
+    outcome: SessionOutcome,
     /// Names of the replies that it used.
     replies: Vec<String>,
 }
@@ -105,7 +93,7 @@ impl<'j> Kept<'j> {
                 .lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .extend(record.replies.iter().cloned());
-            return record.into();
+            return record.outcome;
         }
         let before = self.summarizer.account();
         let outcome = work();
@@ -116,57 +104,13 @@ impl<'j> Kept<'j> {
         }
         // Those of sessions that were worked on at the same time are among them.
         let replies = self.summarizer.answered(before.answered);
-        let record = Record { replies, ..Record::from(outcome) };
+        let record = Record { outcome, replies };
         let kept = rmp_serde::to_vec_named(&record)
             .map_err(|error| error.to_string())
             .and_then(|bytes| self.journal.keep(&key, &bytes).map_err(|error| error.to_string()));
         if let Err(error) = kept {
             self.failed.get_or_init(|| error);
         }
-        record.into()
-    }
-}
-
-impl From<SessionOutcome> for Record {
-    fn from(outcome: SessionOutcome) -> Self {
-        let loss = |loss: Loss| (loss.rank.0.0, loss.rank.1, loss.rank.2, loss.row);
-        Self {
-            id: outcome.id,
-            exercised: outcome.exercised,
-            cycles: outcome.cycles,
-            classes: outcome.classes,
-            sessions: outcome.sessions,
-            spells: outcome.spells,
-            audits: outcome.audits,
-            facts: outcome.facts,
-            events: outcome.events,
-            losses: outcome.losses.into_iter().map(loss).collect(),
-            replies: Vec::new(),
-        }
-    }
-}
-
-impl From<Record> for SessionOutcome {
-    fn from(record: Record) -> Self {
-        // Which plan lost which fact is settled once a session is done.
-        let loss = |(mentions, class, at, row)| Loss {
-            rank: (std::cmp::Reverse(mentions), class, at),
-            row,
-            fact: 0,
-            plan: 0,
-        };
-        Self {
-            id: record.id,
-            exercised: record.exercised,
-            cycles: record.cycles,
-            classes: record.classes,
-            sessions: record.sessions,
-            spells: record.spells,
-            audits: record.audits,
-            facts: record.facts,
-            events: record.events,
-            losses: record.losses.into_iter().map(loss).collect(),
-            ..Self::default()
-        }
+        record.outcome
     }
 }

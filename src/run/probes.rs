@@ -12,7 +12,7 @@ use crate::facts::{Fact, FactClass, FactId, FactSet, State};
 use crate::fileops::TodoState;
 use crate::replay::effects;
 use crate::results::Manifest;
-use crate::results::probes::{Keyed, Prompted, Unasked};
+use crate::results::probes::{Counts, Keyed, Prompted, Unasked};
 use crate::score::{Fate, Location};
 use crate::summarize::Summarizer;
 use crate::tokens::Tokenizer;
@@ -103,25 +103,6 @@ pub struct Emitted {
     strategies: Vec<String>,
     tokenizer: Tokenizer,
     longest: Option<u64>,
-}
-
-/// How many of what was written.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Written {
-    /// Questions, whatever contexts they are asked with.
-    pub questions: u64,
-    /// Prompts, each once.
-    pub prompts: u64,
-    /// Lines of the key.
-    pub keys: u64,
-    /// Tokens of all prompts.
-    pub tokens: u64,
-    /// Tokens of the longest.
-    pub longest: u64,
-    /// Prompts that are longer than wanted and were left out.
-    pub left_out: u64,
-    /// Facts that were to be asked about and about which no closed question can be put.
-    pub unasked: Vec<Unasked>,
 }
 
 /// Replays what was found and makes the questions.
@@ -372,7 +353,7 @@ struct Prompts<'w> {
     known: FxHashMap<String, bool>,
     tokenizer: Tokenizer,
     longest: u64,
-    written: Written,
+    written: Counts,
 }
 
 impl Prompts<'_> {
@@ -432,11 +413,11 @@ impl Emitted {
     /// # Errors
     ///
     /// What the writers say.
-    pub fn write(&self, prompts: &mut dyn Write, key: &mut dyn Write) -> io::Result<Written> {
+    pub fn write(&self, prompts: &mut dyn Write, key: &mut dyn Write) -> io::Result<Counts> {
         let known = FxHashMap::default();
         let longest = self.longest.unwrap_or(u64::MAX);
         let mut prompts =
-            Prompts { out: prompts, known, tokenizer: self.tokenizer, longest, written: Written::default() };
+            Prompts { out: prompts, known, tokenizer: self.tokenizer, longest, written: Counts::default() };
         let mut unasked: BTreeMap<FactClass, u64> = BTreeMap::new();
         for (source, asked) in &self.source {
             for (class, facts) in &asked.unasked {

@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 
 use rustc_hash::{FxHashMap, FxHasher};
 
-use crate::transcript::{Message, MessageIdx, MessageSet, Part};
+use crate::transcript::{Message, MessageIdx, MessageSet};
 
 /// Messages of the conversation by what they say; each is hashed once, however many compactions there are.
 #[derive(Debug, Default)]
@@ -40,15 +40,6 @@ impl Known {
 fn key(message: &Message) -> u64 {
     let mut hasher = FxHasher::default();
     message.role.hash(&mut hasher);
-    for part in &message.parts {
-        std::mem::discriminant(part).hash(&mut hasher);
-        match part {
-            Part::Text(text) => text.text.hash(&mut hasher),
-            Part::Thinking(text) => text.hash(&mut hasher),
-            Part::Call(call) => (&call.id, &call.name, &call.arguments).hash(&mut hasher),
-            Part::Result(result) => (&result.call_id, &result.text).hash(&mut hasher),
-            Part::Image { bytes } | Part::Opaque { bytes, .. } => bytes.hash(&mut hasher),
-        }
-    }
+    crate::ingest::repeats::hash_parts(message, &mut hasher);
     hasher.finish()
 }

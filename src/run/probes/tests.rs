@@ -22,19 +22,15 @@ A: We keep the flag hidden.";
 /// Where the prefix of [`SESSION`] ends.
 const END: MessageIdx = MessageIdx(11);
 
+fn ground<'a>(facts: &'a FactSet, text: &'a str, seed: u64) -> Ground<'a> {
+    Ground { session: "s", words: words(facts), facts, end: END, text, cwd: Some("/repo"), seed }
+}
+
 fn check_questions(check: impl Fn(&Ground<'_>, &Fate, &str, &Question)) -> usize {
     let session = transcript(SESSION);
     let facts = FactSet::extract(&session, &effects(&session));
     let text = whole(&session, MessageIdx(0), END).to_lowercase();
-    let ground = Ground {
-        session: "s",
-        words: words(&facts),
-        facts: &facts,
-        end: END,
-        text: &text,
-        cwd: Some("/repo"),
-        seed: 7,
-    };
+    let ground = ground(&facts, &text, 7);
     let mut asked = 0;
     for id in facts.ids() {
         let Some(class) = facts.class_at(id, END) else { continue };
@@ -126,15 +122,7 @@ fn options_depend_on_the_seed_and_on_nothing_else() {
     let facts = FactSet::extract(&session, &effects(&session));
     let text = whole(&session, MessageIdx(0), END).to_lowercase();
     let all = |seed| -> Vec<Option<Question>> {
-        let ground = Ground {
-            session: "s",
-            words: words(&facts),
-            facts: &facts,
-            end: END,
-            text: &text,
-            cwd: None,
-            seed,
-        };
+        let ground = ground(&facts, &text, seed);
         facts.ids().filter_map(|id| Some(ground.question(id, facts.class_at(id, END)?))).collect()
     };
     assert_eq!(all(1), all(1));
