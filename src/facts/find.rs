@@ -126,6 +126,8 @@ struct SentenceNeedle {
     sentence: Arc<Sentence>,
     /// Numbers of its words in the index.
     words: Vec<u32>,
+    /// Times that its words have to announce it in a unit of the log, where it has no entities.
+    announced: u32,
     todo: bool,
 }
 
@@ -250,11 +252,13 @@ impl Lookup {
     fn add_sentence(&mut self, fact: u32, source: &Fact, read: Option<Arc<Sentence>>) {
         let sentence = read.unwrap_or_else(|| Arc::new(sentence::analyse(&source.value)));
         let number = self.sentences.len() as u32;
-        let words = sentence.words.iter().map(|word| self.index.add_word(word)).collect();
+        let words: Vec<u32> = sentence.words.iter().map(|word| self.index.add_word(word)).collect();
+        let announced = announcing_words(words.len()) as u32;
         for (slot, entity) in sentence.entities.iter().enumerate() {
             self.add_phrase(entity, Needle::Entity { sentence: number, slot: slot as u8 }, Border::Name);
         }
-        self.sentences.push(SentenceNeedle { fact, sentence, words, todo: source.class == FactClass::Todo });
+        let todo = source.class == FactClass::Todo;
+        self.sentences.push(SentenceNeedle { fact, sentence, words, announced, todo });
     }
 
     fn add_file(&mut self, fact: u32, source: &Fact, ledger: &Ledger, cwds: &[String]) {
@@ -478,16 +482,22 @@ impl<'a> Walk<'a> {
         self.scratch.hits.push((fact, found));
     }
 
-    /// Notes an entity of a sentence, or (0) one of its words.
+    /// Notes an entity of a sentence, or (0) one of its words. A sentence is to be judged from then on; for a mention, from
+    /// when all is there that a mention needs.
     fn touch(&mut self, sentence: u32, entity: u32) {
         let unit = self.scratch.unit;
         let Some(mark) = self.scratch.marks.get_mut(sentence as usize) else { return };
-        if mark.unit != unit {
+        let first = mark.unit != unit;
+        if first {
             *mark = Mark { unit, ..Mark::default() };
-            self.scratch.touched.push(sentence);
         }
+        let is_new = mark.entities & entity == 0;
         mark.entities |= entity;
         mark.words += u32::from(entity == 0);
+        let mark = *mark;
+        if if self.record { is_new && self.may_mention(sentence, mark) } else { first } {
+            self.scratch.touched.push(sentence);
+        }
     }
 
     /// A suffix stands at `start..end`: which files does it name, and how well?
@@ -554,15 +564,15 @@ impl<'a> Walk<'a> {
         (before.is_empty() || before == ".") && after.is_empty()
     }
 
-    /// Could the message mention a sentence that was touched? One mention is enough, and it has to hold all entities or,
-    /// where there are none, the words that announce it.
-    fn may_mention(&self, number: u32) -> bool {
+    /// Could the message mention a sentence, by what was just seen of it in a unit? It has to hold all entities or, where
+    /// there are none, the words that announce it. One mention is enough, and the message that brought it is one anyway.
+    fn may_mention(&self, number: u32, mark: Mark) -> bool {
         let Some(needle) = self.lookup.sentences.get(number as usize) else { return false };
-        let mark = self.scratch.marks.get(number as usize).copied().unwrap_or_default();
         let entities = needle.sentence.entities.len() as u32;
-        self.scratch.told.get(number as usize) != Some(&self.end)
-            && mark.entities.count_ones() == entities
-            && (entities > 0 || mark.words as usize >= announcing_words(needle.words.len()))
+        mark.entities.count_ones() == entities
+            && (entities > 0 || mark.words == needle.announced)
+            && self.scratch.told.get(number as usize) != Some(&self.end)
+            && self.lookup.births.get(needle.fact as usize).is_none_or(|birth| birth.0 + 1 != self.end.0)
     }
 
     fn judge_sentence(&mut self, number: u32, text: &str, unit: &sentence::Unit<'_>) {
@@ -877,14 +887,11 @@ impl Sink for Walk<'_> {
         if !self.scratch.touched.is_empty() {
             let mut touched = std::mem::take(&mut self.scratch.touched);
             if self.record {
-                touched.retain(|sentence| self.may_mention(*sentence));
-                if !touched.is_empty() {
-                    // Here its words are counted; most units announce no sentence.
-                    let lookup = self.lookup;
-                    let mut room = std::mem::take(&mut self.scratch.unit_room);
-                    lookup.index.words_of(text, start, end, &mut room, self);
-                    self.scratch.unit_room = room;
-                }
+                // Here its words are counted; most units announce no sentence.
+                let lookup = self.lookup;
+                let mut room = std::mem::take(&mut self.scratch.unit_room);
+                lookup.index.words_of(text, start, end, &mut room, self);
+                self.scratch.unit_room = room;
             }
             for sentence in touched.drain(..) {
                 self.judge_sentence(sentence, text, &unit);
