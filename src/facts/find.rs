@@ -228,7 +228,7 @@ impl Lookup {
         }
         for (digit, seconds) in lookup.leads.seconds.iter().enumerate() {
             if *seconds != 0 {
-                lookup.index.add_digit(digit);
+                lookup.index.add_digit(b'0' + digit as u8);
             }
         }
         for uses in &mut lookup.uses {
@@ -415,8 +415,6 @@ fn is_plain(path: &str) -> bool {
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     room: Room,
-    /// For searches within a unit.
-    unit_room: Room,
     hits: Vec<(u32, Match)>,
     /// Per word of the index, the number of the last unit that held it.
     seen: Vec<u32>,
@@ -867,6 +865,11 @@ impl Sink for Walk<'_> {
         }
     }
 
+    /// Where a sentence is to be judged by its words; most units announce none.
+    fn wants_words(&self) -> bool {
+        self.record && !self.scratch.touched.is_empty()
+    }
+
     fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead) {
         if !self.scratch.keys.is_empty() {
             let mut keys = std::mem::take(&mut self.scratch.keys);
@@ -886,13 +889,6 @@ impl Sink for Walk<'_> {
         }
         if !self.scratch.touched.is_empty() {
             let mut touched = std::mem::take(&mut self.scratch.touched);
-            if self.record {
-                // Here its words are counted; most units announce no sentence.
-                let lookup = self.lookup;
-                let mut room = std::mem::take(&mut self.scratch.unit_room);
-                lookup.index.words_of(text, start, end, &mut room, self);
-                self.scratch.unit_room = room;
-            }
             for sentence in touched.drain(..) {
                 self.judge_sentence(sentence, text, &unit);
             }

@@ -128,8 +128,6 @@ enum Scope {
     Parts,
     /// Sentences only where they may stand whole: [`Sink::word`] is told triggers alone.
     Wholes,
-    /// Nothing but the words of sentences.
-    Words,
 }
 
 const NONE: u32 = u32::MAX;
@@ -182,6 +180,10 @@ pub(crate) trait Sink {
     fn suffix(&mut self, suffix: u32, text: &str, start: usize, end: usize);
     /// A path token with a directory that is no known suffix, but whose last component is the given known one.
     fn stray(&mut self, basename: u32, token: &str);
+    /// Every word of sentences in the unit that ends is to be told, each with no sentence.
+    fn wants_words(&self) -> bool {
+        false
+    }
     /// The unit ends. `read` is what was read of it before, and takes up what is read of it now.
     fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead);
     /// The last unit, whether it was told or not, is a heading of what follows.
@@ -264,8 +266,8 @@ impl Index {
     }
 
     /// Numbers that begin with this digit are looked for.
-    pub(crate) fn add_digit(&mut self, digit: usize) {
-        self.looks.digits |= 1 << digit;
+    pub(crate) fn add_digit(&mut self, digit: u8) {
+        self.looks.add_digit(digit);
     }
 
     fn begins_with_mark(&mut self, mark: u8, tokens: &[Token<'_>]) {
@@ -337,10 +339,7 @@ impl Index {
         self.bare |= !suffix.contains(['.', '/']);
         let name = last_component(suffix).as_bytes();
         self.names.add(hash_path(name));
-        let word = |byte: &u8| CLASS[*byte as usize] == WORD;
-        if let Some(first) = name.split(|byte| !word(byte)).find(|word| !word.is_empty()) {
-            self.looks.add(first, Looks::NAME);
-        }
+        self.looks.add_name(name);
         self.suffix_texts.push(suffix.into());
         self.suffixes.insert(hash, id);
         id
@@ -442,7 +441,7 @@ impl Index {
     }
 
     /// Searches a text, for sentences only where they may stand whole. The words of a unit are not told with it, only
-    /// those that announce a sentence: see [`Self::words_of`].
+    /// those that announce a sentence, unless it wants more: see [`Sink::wants_words`].
     pub(crate) fn search_wholes(&self, text: &str, room: &mut Room, sink: &mut impl Sink) {
         self.walk(text, Scope::Wholes, room, sink);
     }
@@ -455,6 +454,9 @@ impl Index {
             if !walk.is_empty(start, end) {
                 sink.unit(&text, start, end);
                 walk.unit(start, end, sink);
+                if sink.wants_words() {
+                    walk.words(start, end, sink);
+                }
                 sink.unit_end(&text, start, end, &UnitRead::default());
             }
             if is_heading(text.as_bytes().get(start..end).unwrap_or_default()) {
@@ -462,18 +464,6 @@ impl Index {
             }
         }
         walk.give_line_ends_back(line_ends);
-    }
-
-    /// Tells every word of sentences in one unit of a text that is normalised.
-    pub(crate) fn words_of(
-        &self,
-        text: &str,
-        start: usize,
-        end: usize,
-        room: &mut Room,
-        sink: &mut impl Sink,
-    ) {
-        Walk::new(self, text, start, end, Scope::Words, room).unit(start, end, sink);
     }
 }
 

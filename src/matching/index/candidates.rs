@@ -1,5 +1,6 @@
 //! Where in a text a needle may begin: what the first look at each word and mark tells.
 
+use super::super::{CLASS, WORD};
 use super::hash::{chunk, first_look};
 use smallvec::SmallVec;
 use wide::u8x16;
@@ -8,13 +9,13 @@ use wide::u8x16;
 #[derive(Debug)]
 pub(super) struct Looks {
     kinds: Box<[u8; 1 << Self::BITS]>,
-    /// A bit for each digit that a number begins with.
-    pub(super) digits: u16,
+    /// [`Self::NUMBER`] for each digit that a number begins with.
+    digits: Box<[u8; 256]>,
 }
 
 impl Default for Looks {
     fn default() -> Self {
-        Self { kinds: Box::new([0; 1 << Self::BITS]), digits: 0 }
+        Self { kinds: Box::new([0; 1 << Self::BITS]), digits: Box::new([0; 256]) }
     }
 }
 
@@ -25,7 +26,13 @@ impl Looks {
     /// Begins a phrase or announces a sentence.
     pub(super) const BEGINS: u8 = 1 << 1;
     /// First word of the last component of a suffix.
-    pub(super) const NAME: u8 = 1 << 2;
+    const NAME: u8 = 1 << 2;
+    /// Likewise, where the component goes on with a dot.
+    const DOTTED: u8 = 1 << 4;
+    /// Likewise, with a dash.
+    const DASHED: u8 = 1 << 5;
+    /// First word of the last component of a suffix, however it goes on.
+    pub(super) const NAMES: u8 = Self::NAME | Self::DOTTED | Self::DASHED;
     /// Begins like a number that is looked for.
     pub(super) const NUMBER: u8 = 1 << 3;
 
@@ -34,10 +41,35 @@ impl Looks {
         self.kinds[(look >> (64 - Self::BITS)) as usize] |= kind;
     }
 
+    /// Adds the last component of a suffix. One without a word is never looked for.
+    pub(super) fn add_name(&mut self, name: &[u8]) {
+        let is_word = |byte: &u8| CLASS[*byte as usize] == WORD;
+        let Some(start) = name.iter().position(is_word) else { return };
+        let from = name.get(start..).unwrap_or_default();
+        let (word, behind) = from.split_at(from.iter().position(|byte| !is_word(byte)).unwrap_or(from.len()));
+        let kind = match behind.first() {
+            Some(b'.') => Self::DOTTED,
+            Some(b'-') => Self::DASHED,
+            _ => Self::NAME,
+        };
+        self.add(word, kind);
+    }
+
+    /// Numbers that begin with this digit are looked for.
+    pub(super) fn add_digit(&mut self, digit: u8) {
+        self.digits[usize::from(digit)] = Self::NUMBER;
+    }
+
+    /// Could the word of a needle stand here?
+    #[inline]
+    pub(super) fn may_be_word(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let look = first_look(chunk(bytes, start, bytes.len()), end - start);
+        self.kinds[(look >> (64 - Self::BITS)) as usize] & Self::WORD != 0
+    }
+
     #[inline]
     fn kinds(&self, look: u64, first: u8) -> u8 {
-        let number = self.digits >> first.wrapping_sub(b'0').min(15) & 1;
-        self.kinds[(look >> (64 - Self::BITS)) as usize] | (number as u8) << 3
+        self.kinds[(look >> (64 - Self::BITS)) as usize] | self.digits[usize::from(first)]
     }
 }
 
@@ -50,6 +82,18 @@ impl Candidate {
     #[inline]
     fn new(at: usize, kinds: u8) -> Self {
         Self((at as u64) << 8 | u64::from(kinds))
+    }
+
+    /// May the last component of a suffix begin with the word, with this behind it? What ends with the word may be followed
+    /// by anything: a dot may end the sentence.
+    #[inline]
+    pub(super) fn may_name(self, behind: Option<&u8>) -> bool {
+        let kinds = match behind {
+            Some(b'.') => Looks::NAME | Looks::DOTTED,
+            Some(b'-') => Looks::NAME | Looks::DASHED,
+            _ => Looks::NAME,
+        };
+        self.kinds() & kinds != 0
     }
 
     #[inline]
@@ -88,6 +132,27 @@ pub(super) struct Bits {
     words: u64,
     /// Marks that are looked for.
     marks: u64,
+}
+
+impl Seen {
+    /// End of the run of ASCII letters, digits and `_` that begins at a place.
+    #[inline]
+    pub(super) fn word_end(&self, at: usize) -> usize {
+        let mut end = at;
+        loop {
+            let length = match self.blocks.get(end / 64..end / 64 + 2) {
+                Some([Bits { words: here, .. }, Bits { words: next, .. }]) => {
+                    let bit = end % 64;
+                    (!(here >> bit | next << 1 << (63 - bit))).trailing_zeros() as usize
+                }
+                _ => 0,
+            };
+            end += length;
+            if length < 64 {
+                return end;
+            }
+        }
+    }
 }
 
 /// The first bit from a place on.
@@ -138,7 +203,7 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
             let at = number * 64 + bit;
             let length = (!(here >> bit | next << 1 << (63 - bit))).trailing_zeros() as usize;
             let chunk = chunk(bytes, at, bytes.len());
-            let mark = u8::from(marks >> bit & 1 != 0) * MARK;
+            let mark = ((marks >> bit) as u8) << 7;
             let kinds = looks.kinds(first_look(chunk, length), chunk as u8) & wanted | mark;
             room[found & 63] = Candidate::new(at, kinds);
             found += usize::from(kinds != 0);
@@ -172,13 +237,13 @@ impl Block {
             let digits = at_most(bytes - each(b'0'), 9);
             letters | digits | bytes.simd_eq(each(b'_'))
         });
-        let mut begins = [u8x16::ZERO; 4];
+        let mut begins = Self([u8x16::ZERO; 4]);
         for mark in marks {
-            for (all, bytes) in begins.iter_mut().zip(&self.0) {
-                *all |= bytes.simd_eq(*mark);
-            }
+            let [a, b, c, d] = self.each(|bytes| bytes.simd_eq(*mark)).0;
+            let [to_a, to_b, to_c, to_d] = begins.0;
+            begins = Self([to_a | a, to_b | b, to_c | c, to_d | d]);
         }
-        Bits { wide: Self(self.0).mask(), words: words.mask(), marks: Self(begins).mask() }
+        Bits { wide: self.mask(), words: words.mask(), marks: begins.mask() }
     }
 
     /// A test made of each 16 bytes.

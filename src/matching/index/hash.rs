@@ -17,46 +17,12 @@ const OF_WORD: [u64; 65] = {
 #[inline]
 pub(super) fn first_look(chunk: u64, length: usize) -> u64 {
     let length = length.min(64);
-    let hash = ((chunk | FOLD) & OF_WORD[length] ^ length as u64).wrapping_mul(SEED);
-    hash ^ hash >> 29
+    ((chunk | FOLD) & OF_WORD[length] ^ length as u64).wrapping_mul(SEED)
 }
 
 /// Every byte of a chunk set to `byte`.
 pub(super) const fn each(byte: u8) -> u64 {
     u64::from_le_bytes([byte; 8])
-}
-
-/// End and [`hash_word`] of the run of ASCII word bytes that begins at `at`, eight bytes at a time.
-#[inline]
-pub(super) fn read_word(bytes: &[u8], at: usize) -> (usize, u64) {
-    let mut end = at;
-    let mut hash = 0;
-    loop {
-        let chunk = chunk(bytes, end, bytes.len());
-        let length = word_bytes(chunk);
-        if length > 0 {
-            hash = mix::<FOLD>(hash, chunk, length);
-            end += length;
-        }
-        if length < 8 {
-            return (end, finish(hash, end - at));
-        }
-    }
-}
-
-/// How many bytes at the start of a chunk are letters, digits or `_`.
-#[inline]
-fn word_bytes(chunk: u64) -> usize {
-    let high = each(0x80);
-    // The high bit of each byte that is at least `least`; bytes are below 0x80, so that nothing carries over.
-    let from = |bytes: u64, least: u8| bytes + each(0x80 - least);
-    let ascii = chunk & !high;
-    let folded = ascii | each(0x20);
-    let digit = from(ascii, b'0') & !from(ascii, b'9' + 1);
-    let letter = from(folded, b'a') & !from(folded, b'z' + 1);
-    let under = from(ascii, b'_') & !from(ascii, b'_' + 1);
-    let word = (digit | letter | under) & !chunk & high;
-    (!word & high).trailing_zeros() as usize / 8
 }
 
 const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
@@ -67,6 +33,10 @@ pub(super) const FOLD: u64 = each(0x20);
 /// Hash of a word with ASCII case folded away; other distinctions are left to the comparison that follows.
 #[inline]
 pub(super) fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
+    let length = end - start;
+    if (1..=CHUNK).contains(&length) {
+        return finish(mix::<FOLD>(0, chunk(bytes, start, bytes.len()), length), length);
+    }
     hash_chunks::<FOLD>(bytes, start, end)
 }
 

@@ -2,7 +2,7 @@
 
 use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
 use super::candidates::{Looks, MARK, Seen, candidates};
-use super::hash::{hash_chunks, hash_step, hash_word, read_word};
+use super::hash::{hash_chunks, hash_step, hash_word};
 use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, is_wide_word};
 
 /// State of one search.
@@ -10,6 +10,8 @@ pub(super) struct Walk<'i, 't> {
     index: &'i Index,
     text: &'t str,
     scope: Scope,
+    /// Nothing is told but the words of sentences.
+    words_only: bool,
     /// Offset of what is searched.
     base: usize,
     room: &'i mut Room,
@@ -38,12 +40,11 @@ impl<'i, 't> Walk<'i, 't> {
     ) -> Self {
         let (wanted, marks) = match scope {
             Scope::Parts => (u8::MAX, index.marks.as_slice()),
-            Scope::Wholes => (Looks::BEGINS | Looks::NAME | Looks::NUMBER, index.marks.as_slice()),
-            Scope::Words => (Looks::WORD, [].as_slice()),
+            Scope::Wholes => (Looks::BEGINS | Looks::NAMES | Looks::NUMBER, index.marks.as_slice()),
         };
         let bytes = text.as_bytes().get(start..end).unwrap_or_default();
         candidates(bytes, &index.looks, wanted, marks, &mut room.seen);
-        Self { index, text, scope, base: start, room, next: 0, pair: None }
+        Self { index, text, scope, words_only: false, base: start, room, next: 0, pair: None }
     }
 
     /// A bit for each line end of what is searched; to be given back, for its memory.
@@ -79,7 +80,7 @@ impl<'i, 't> Walk<'i, 't> {
             }
             self.next += 1;
             let kinds = candidate.kinds();
-            if kinds & Looks::NAME != 0 && at >= run {
+            if kinds & Looks::NAMES != 0 && at >= run && candidate.may_name(bytes.get(self.word_end(at))) {
                 let (from, to) = self.run(at, start, end);
                 self.path(from, to, sink);
                 run = to;
@@ -96,12 +97,41 @@ impl<'i, 't> Walk<'i, 't> {
                     sink.number(self.text, at);
                 }
                 if kinds & Looks::WORD != 0 {
-                    let (to, hash) = read_word(bytes, at);
-                    self.counted(bytes, at, to, hash, sink);
+                    let to = self.word_end(at);
+                    self.counted(bytes, at, to, hash_word(bytes, at, to), sink);
                 }
                 at
             };
         }
+    }
+
+    /// Tells every word of sentences in a unit, nothing else.
+    pub(super) fn words(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+        self.words_only = true;
+        self.room.active.clear();
+        self.pair = None;
+        let bytes = self.text.as_bytes();
+        let mut at = start;
+        while at < end {
+            at = match CLASS[bytes[at] as usize] {
+                WORD => {
+                    let to = self.any_word_end(at, end);
+                    if self.index.looks.may_be_word(bytes, at, to) {
+                        self.counted(bytes, at, to, hash_word(bytes, at, to), sink);
+                    }
+                    to
+                }
+                WIDE => self.wide(at, end, sink),
+                _ => at + 1,
+            };
+        }
+        self.words_only = false;
+    }
+
+    /// End of the run of ASCII letters, digits and `_` that begins at a place.
+    #[inline]
+    fn word_end(&self, at: usize) -> usize {
+        self.base + self.room.seen.word_end(at - self.base)
     }
 
     /// Are there letters or digits beyond ASCII?
@@ -136,7 +166,7 @@ impl<'i, 't> Walk<'i, 't> {
             at = self.step(at, end, sink);
         }
         at = start;
-        while at < end && self.scope != Scope::Words {
+        while at < end {
             let (_, to) = self.run(at, at, end);
             if to > at {
                 self.path(at, to, sink);
@@ -168,7 +198,7 @@ impl<'i, 't> Walk<'i, 't> {
         while word < end && matches!(CLASS[bytes[word] as usize], CONNECTOR | OTHER | QUOTE) {
             word += 1;
         }
-        if word < end && self.index.after_mark.may_hold(read_word(bytes, word).1) {
+        if word < end && self.index.after_mark.may_hold(hash_word(bytes, word, self.word_end(word))) {
             return self.follow(at, end, sink);
         }
         word
@@ -191,12 +221,8 @@ impl<'i, 't> Walk<'i, 't> {
         let byte = bytes[at];
         match CLASS[byte as usize] {
             WORD => {
-                let (mut to, mut hash) = read_word(bytes, at);
-                if to < end && bytes[to] >= 0x80 {
-                    to = self.wide_word_end(to, end);
-                    hash = hash_word(bytes, at, to);
-                }
-                self.word(at, to, hash, sink);
+                let to = self.any_word_end(at, end);
+                self.word(at, to, hash_word(bytes, at, to), sink);
                 to
             }
             SPACE => {
@@ -245,6 +271,13 @@ impl<'i, 't> Walk<'i, 't> {
         (from, to)
     }
 
+    /// End of the word that begins at a place with an ASCII letter, digit or `_`.
+    #[inline]
+    fn any_word_end(&self, at: usize, end: usize) -> usize {
+        let to = self.word_end(at);
+        if to < end && self.text.as_bytes()[to] >= 0x80 { self.wide_word_end(to, end) } else { to }
+    }
+
     /// End of a word that goes on with non-ASCII letters.
     fn wide_word_end(&self, at: usize, end: usize) -> usize {
         let rest = self.text.get(at..end).unwrap_or("");
@@ -265,7 +298,7 @@ impl<'i, 't> Walk<'i, 't> {
                 self.counted(bytes, from, next, hash_word(bytes, from, next), sink);
             }
             self.pair = Some((at, next));
-            if self.scope != Scope::Words {
+            if !self.words_only {
                 let hash = hash_word(bytes, at, next);
                 let entry = self.index.lookup(bytes, at, next, hash);
                 self.token(entry.map(|(_, entry)| entry), at, next, sink);
@@ -289,7 +322,7 @@ impl<'i, 't> Walk<'i, 't> {
 
     fn word(&mut self, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
         let bytes = self.text.as_bytes();
-        if self.scope == Scope::Words {
+        if self.words_only {
             self.counted(bytes, start, end, hash, sink);
             return;
         }
@@ -313,9 +346,13 @@ impl<'i, 't> Walk<'i, 't> {
     #[inline]
     fn tell(&self, word: u32, entry: &Entry, sink: &mut impl Sink) {
         match self.scope {
+            _ if self.words_only => {
+                if entry.sentences > 0 {
+                    sink.word(word, &[]);
+                }
+            }
             Scope::Parts if entry.sentences > 0 => sink.word(word, &entry.hints),
             Scope::Wholes if !entry.triggers.is_empty() => sink.word(word, &entry.triggers),
-            Scope::Words if entry.sentences > 0 => sink.word(word, &[]),
             _ => {}
         }
     }
@@ -334,9 +371,6 @@ impl<'i, 't> Walk<'i, 't> {
 
     #[inline]
     fn mark(&mut self, byte: u8, start: usize, end: usize, sink: &mut impl Sink) {
-        if self.scope == Scope::Words {
-            return;
-        }
         let id = u32::from(byte);
         if !self.room.active.is_empty() {
             self.advance(id, end, sink);
