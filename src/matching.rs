@@ -21,6 +21,7 @@ pub(crate) mod sentence;
 pub(crate) use quantity::{Quantity, bound_numbers, quantity_at};
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
+use wide::u8x16;
 
 /// Class of a byte: part of a word.
 pub(crate) const WORD: u8 = 0;
@@ -118,6 +119,10 @@ fn next_unstable(text: &str, from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         at += next_wide(text.as_bytes().get(at..)?)?;
+        // Most such characters are those that lines, boxes and Chinese are written with.
+        while begins_stable(text.as_bytes().get(at..)?) {
+            at += 3;
+        }
         for c in text.get(at..)?.chars() {
             if c.is_ascii() {
                 break;
@@ -130,15 +135,23 @@ fn next_unstable(text: &str, from: usize) -> Option<usize> {
     }
 }
 
-/// Position of the next byte that is no ASCII. Looks at 16 bytes at a time: most of a text is ASCII.
+/// Is the first character one of some that are stable, as three bytes tell: U+2500 to U+27BF, U+4000 to U+9FFF?
+fn begins_stable(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xe2, 0x94..=0x9e, ..] | [0xe4..=0xe9, ..])
+}
+
+/// Position of the next byte that is no ASCII. Looks at 64 bytes at a time: most of a text is ASCII.
 fn next_wide(bytes: &[u8]) -> Option<usize> {
-    let (blocks, rest) = bytes.as_chunks::<16>();
-    let block = blocks.iter().position(|block| !block.is_ascii());
-    let (from, tail) = match block {
-        Some(block) => (block * 16, blocks.get(block)?.as_slice()),
-        None => (blocks.len() * 16, rest),
-    };
-    Some(from + tail.iter().position(|byte| *byte >= 0x80)?)
+    let (blocks, rest) = bytes.as_chunks::<64>();
+    for (number, block) in blocks.iter().enumerate() {
+        let quarters = block.as_chunks::<16>().0.iter().enumerate();
+        let wide = quarters
+            .fold(0, |bits, (at, bytes)| bits | u64::from(u8x16::new(*bytes).to_bitmask()) << (16 * at));
+        if wide != 0 {
+            return Some(number * 64 + wide.trailing_zeros() as usize);
+        }
+    }
+    Some(blocks.len() * 64 + rest.iter().position(|byte| *byte >= 0x80)?)
 }
 
 /// Decodes the escapes of JSON text (`\n`, `\"`, `\\`, `\u00e9`) so that the arguments of a call compare like the

@@ -7,7 +7,7 @@
 use super::{Fact, FactClass, FactId, Form, Ledger, State};
 use crate::fileops::TodoState;
 use crate::matching::index::{Border, Index, Remembered, Room, Sink};
-use crate::matching::sentence::{self, Heading, Sentence, Stance, UnitRead};
+use crate::matching::sentence::{self, Heading, Held, Sentence, Stance, UnitRead};
 use crate::matching::{self, Quantity};
 use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
@@ -573,21 +573,38 @@ impl<'a> Walk<'a> {
             && self.lookup.births.get(needle.fact as usize).is_none_or(|birth| birth.0 + 1 != self.end.0)
     }
 
-    fn judge_sentence(&mut self, number: u32, text: &str, unit: &sentence::Unit<'_>) {
-        let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
+    /// What stands in the unit of a sentence that was touched, if any of it counts.
+    fn held(&self, number: u32) -> Option<Held> {
+        let needle = self.lookup.sentences.get(number as usize)?;
         let entities = self.scratch.marks.get(number as usize).map_or(0, |mark| mark.entities);
-        let total = needle.sentence.words.len() as u32;
-        let here = |word: &&u32| self.scratch.seen.get(**word as usize) == Some(&self.scratch.unit);
-        let seen = needle.words.iter().filter(here).count() as u32;
-        let enough = seen as usize >= kept_words(needle.words.len());
+        let here = |word: &u32| self.scratch.seen.get(*word as usize) == Some(&self.scratch.unit);
+        let words = needle.words.iter().filter(|word| here(word)).count();
+        if entities == 0 && (needle.words.is_empty() || words < part_words(needle.words.len())) {
+            return None;
+        }
+        let (mut plain, mut unsaid) = (0, 0);
+        for at in needle.sentence.plain.iter().map(|at| usize::from(*at)) {
+            let here = needle.words.get(at).is_some_and(here);
+            let word = needle.sentence.words.get(at).map_or("", String::as_str);
+            plain += usize::from(here);
+            unsaid += usize::from(!here && matches!(word, "use" | "used" | "using"));
+        }
+        Some(Held { sentence: number, entities, words, plain, unsaid })
+    }
+
+    fn judge_sentence(&mut self, held: Held, text: &str, unit: &sentence::Unit<'_>) {
+        let Held { sentence: number, entities, words: seen, plain: beside_seen, unsaid } = held;
+        let Some(needle) = self.lookup.sentences.get(number as usize) else { return };
+        let total = needle.sentence.words.len();
+        let enough = seen >= kept_words(needle.words.len());
         let wanted = needle.sentence.entities.len() as u32;
         let held = entities.count_ones();
-        let (beside, beside_seen, unsaid) = self.beside_entities(needle);
+        // The words beside its entities; where something is permitted, some may go without saying: "CASCADE is an option".
+        let beside = needle.sentence.plain.len();
         // A path in a list is most of the words of the rule that names it, and says nothing of the rule.
         let kept = held == wanted && enough && (total > 0 || wanted > 0) && beside_seen * 2 >= beside;
-        let part = total > 0 && seen as usize >= part_words(needle.words.len()) || held > 0;
         // A mention is an exact match: what stands only in part matters for a summary, not for the log.
-        if !part || self.record && !kept {
+        if self.record && !kept {
             return;
         }
         let fact = needle.fact;
@@ -617,21 +634,6 @@ impl<'a> Walk<'a> {
         if !self.record {
             self.hit(fact, Match::Degraded);
         }
-    }
-
-    /// The words of a sentence beside its entities: all, those in the unit, and those that are not and may go without
-    /// saying where something is permitted: "CASCADE is an option".
-    fn beside_entities(&self, needle: &SentenceNeedle) -> (usize, usize, usize) {
-        let (mut seen, mut unsaid) = (0, 0);
-        for at in &needle.sentence.plain {
-            let here =
-                needle.words.get(usize::from(*at)).and_then(|word| self.scratch.seen.get(*word as usize))
-                    == Some(&self.scratch.unit);
-            let word = needle.sentence.words.get(usize::from(*at)).map_or("", String::as_str);
-            seen += usize::from(here);
-            unsaid += usize::from(!here && matches!(word, "use" | "used" | "using"));
-        }
-        (needle.sentence.plain.len(), seen, unsaid)
     }
 
     /// What the heading of the unit says, read once however many sentences ask.
@@ -887,12 +889,15 @@ impl Sink for Walk<'_> {
             }
             self.scratch.checks = checks;
         }
-        if !self.scratch.touched.is_empty() {
-            let mut touched = std::mem::take(&mut self.scratch.touched);
-            for sentence in touched.drain(..) {
-                self.judge_sentence(sentence, text, &unit);
-            }
-            self.scratch.touched = touched;
+        let mut touched = std::mem::take(&mut self.scratch.touched);
+        let held = match read.held.get() {
+            None if touched.is_empty() => &[],
+            _ => &**read.held.get_or_init(|| touched.iter().filter_map(|one| self.held(*one)).collect()),
+        };
+        touched.clear();
+        self.scratch.touched = touched;
+        for held in held {
+            self.judge_sentence(*held, text, &unit);
         }
     }
 

@@ -539,6 +539,12 @@ fn last_component(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
+/// Is the first character one of some that are no letters or digits, as three bytes tell: U+2000 to U+203F, U+2190 to
+/// U+243F, U+2500 to U+273F?
+pub(super) fn begins_mark(bytes: &[u8]) -> bool {
+    matches!(bytes, [0xe2, 0x80 | 0x87..=0x90 | 0x94..=0x9c, ..] | [0xe2, 0x86, 0x90..=0xbf, ..])
+}
+
 /// True for letters and digits beyond ASCII. Marks that logs are full of (dashes, box drawing, arrows, symbols) are
 /// told without the tables of Unicode.
 pub(super) fn is_wide_word(c: char) -> bool {

@@ -562,6 +562,23 @@ pub(crate) struct Unit<'u> {
 pub(crate) struct UnitRead {
     may_negate: OnceCell<bool>,
     reading: OnceCell<Reading>,
+    /// The sentences that stand in it, at least in part.
+    pub(crate) held: OnceCell<Box<[Held]>>,
+}
+
+/// What of a sentence stands in a unit.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Held {
+    /// Number of the sentence.
+    pub(crate) sentence: u32,
+    /// A bit for each of its entities.
+    pub(crate) entities: u32,
+    /// How many of its words.
+    pub(crate) words: usize,
+    /// How many of its words beside the entities.
+    pub(crate) plain: usize,
+    /// How many of its words beside the entities do not, and may go without saying.
+    pub(crate) unsaid: usize,
 }
 
 impl<'u> Unit<'u> {

@@ -18,7 +18,7 @@ pub(crate) struct Remembered {
 /// What stands in a unit, and what was read of it.
 #[derive(Debug)]
 struct Known {
-    hits: Box<[Hit]>,
+    hits: Vec<Hit>,
     read: UnitRead,
 }
 
@@ -88,8 +88,11 @@ impl Index {
                 let mut notes = Notes { base: start, hits: Vec::new() };
                 Walk::new(self, &text, start, end, Scope::Parts, &mut known.room)
                     .unit(start, end, &mut notes);
-                let told = Known { hits: notes.hits.into(), read: UnitRead::default() };
+                let mut told = Known { hits: notes.hits, read: UnitRead::default() };
                 self.tell_again(&told, &text, (start, end), sink);
+                // Which sentences stand in the unit was read from its words, and is known with it.
+                told.hits.retain(|hit| !matches!(hit, Hit::Word(_)));
+                told.hits.shrink_to_fit();
                 known.units.insert(unit.into(), told);
             }
             if is_heading(unit.as_bytes()) {
@@ -100,7 +103,7 @@ impl Index {
 
     /// Tells what stands in a unit of a text.
     fn tell_again(&self, unit: &Known, text: &str, (start, end): (usize, usize), sink: &mut impl Sink) {
-        if unit.hits.is_empty() {
+        if unit.hits.is_empty() && unit.read.held.get().is_none_or(|held| held.is_empty()) {
             return;
         }
         sink.unit(text, start, end);

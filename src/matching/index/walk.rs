@@ -3,7 +3,7 @@
 use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
 use super::candidates::{Looks, MARK, Seen, candidates};
 use super::hash::{hash_chunks, hash_step, hash_word};
-use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, is_wide_word};
+use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, begins_mark, is_wide_word};
 
 /// State of one search.
 pub(super) struct Walk<'i, 't> {
@@ -150,6 +150,10 @@ impl<'i, 't> Walk<'i, 't> {
                 continue;
             }
             at += ahead.trailing_zeros() as usize;
+            if begins_mark(self.text.as_bytes().get(at..end).unwrap_or_default()) {
+                at += 3;
+                continue;
+            }
             let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return false };
             if is_cjk(c) || is_wide_word(c) {
                 return true;
@@ -390,16 +394,16 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     fn advance(&mut self, id: u32, end: usize, sink: &mut impl Sink) {
-        let mut active = std::mem::take(&mut self.room.active);
-        active.retain_mut(|(node, start)| match self.index.edges.get(hash_step(*node, id)) {
-            Some(next) => {
-                *node = next;
-                self.report(next, *start, end, sink);
-                true
+        let mut kept = 0;
+        for at in 0..self.room.active.len() {
+            let (node, start) = self.room.active[at];
+            if let Some(next) = self.index.edges.get(hash_step(node, id)) {
+                self.report(next, start, end, sink);
+                self.room.active[kept] = (next, start);
+                kept += 1;
             }
-            None => false,
-        });
-        self.room.active = active;
+        }
+        self.room.active.truncate(kept);
     }
 
     fn report(&self, node: u32, start: usize, end: usize, sink: &mut impl Sink) {
