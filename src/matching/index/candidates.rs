@@ -113,8 +113,9 @@ pub(super) const MARK: u8 = 1 << 7;
 /// What a first look at a text finds, kept between texts for its memory.
 #[derive(Debug, Default)]
 pub(super) struct Seen {
-    /// Ordered by position.
-    pub(super) candidates: Vec<Candidate>,
+    /// Ordered by position; behind the first [`Self::count`] of them stands what earlier texts left.
+    candidates: Vec<Candidate>,
+    count: usize,
     /// Of each 64 bytes.
     pub(super) blocks: Vec<Bits>,
     /// Some byte is beyond ASCII.
@@ -135,6 +136,12 @@ pub(super) struct Bits {
 }
 
 impl Seen {
+    /// The candidate with a number, in order of position.
+    #[inline]
+    pub(super) fn candidate(&self, number: usize) -> Option<Candidate> {
+        self.candidates.get(..self.count)?.get(number).copied()
+    }
+
     /// End of the run of ASCII letters, digits and `_` that begins at a place.
     #[inline]
     pub(super) fn word_end(&self, at: usize) -> usize {
@@ -169,7 +176,7 @@ pub(super) fn next_bit(bits: &[u64], from: usize) -> Option<usize> {
 /// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them
 /// at once, by vector instructions.
 pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], seen: &mut Seen) {
-    let Seen { candidates: out, blocks, any_wide, line_ends } = seen;
+    let Seen { candidates: out, count, blocks, any_wide, line_ends } = seen;
     blocks.clear();
     line_ends.clear();
     let marks: SmallVec<[u8x16; 8]> = marks.iter().map(|mark| u8x16::splat(*mark)).collect();
@@ -186,16 +193,16 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
     // A word may reach into the next block.
     blocks.push(Bits::default());
     // Each block is given room for all it may hold: to write without asking is faster than to append.
-    let mut count = 0;
+    *count = 0;
     let mut last = 0;
     for (number, pair) in blocks.windows(2).enumerate() {
         let &[Bits { words: here, marks, .. }, Bits { words: next, .. }] = pair else { continue };
         let mut events = here & !(here << 1 | last) | marks;
         last = here >> 63;
-        if out.len() < count + 64 {
+        if out.len() < *count + 64 {
             out.resize(out.len() * 2 + 256, Candidate::default());
         }
-        let Some(room) = out.get_mut(count..count + 64) else { break };
+        let Some(room) = out.get_mut(*count..*count + 64) else { break };
         let mut found = 0;
         while events != 0 {
             let bit = events.trailing_zeros() as usize;
@@ -208,9 +215,8 @@ pub(super) fn candidates(bytes: &[u8], looks: &Looks, wanted: u8, marks: &[u8], 
             room[found & 63] = Candidate::new(at, kinds);
             found += usize::from(kinds != 0);
         }
-        count += found;
+        *count += found;
     }
-    out.truncate(count);
 }
 
 /// 64 bytes of a text. Each test gives a bit for each byte.

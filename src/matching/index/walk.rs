@@ -58,7 +58,7 @@ impl<'i, 't> Walk<'i, 't> {
 
     /// Is there nothing in a unit that begins where the last one ended?
     pub(super) fn is_empty(&self, start: usize, end: usize) -> bool {
-        let next = self.room.seen.candidates.get(self.next);
+        let next = self.room.seen.candidate(self.next);
         next.is_none_or(|candidate| self.base + candidate.at() >= end) && !self.has_wide_words(start, end)
     }
 
@@ -73,7 +73,7 @@ impl<'i, 't> Walk<'i, 't> {
         let bytes = self.text.as_bytes();
         // Behind these, a phrase and a path were followed.
         let (mut followed, mut run) = (start, start);
-        while let Some(candidate) = self.room.seen.candidates.get(self.next) {
+        while let Some(candidate) = self.room.seen.candidate(self.next) {
             let at = self.base + candidate.at();
             if at >= end {
                 break;
@@ -177,13 +177,7 @@ impl<'i, 't> Walk<'i, 't> {
             }
             at = to.max(at + 1);
         }
-        while self
-            .room
-            .seen
-            .candidates
-            .get(self.next)
-            .is_some_and(|candidate| self.base + candidate.at() < end)
-        {
+        while self.room.seen.candidate(self.next).is_some_and(|candidate| self.base + candidate.at() < end) {
             self.next += 1;
         }
     }
