@@ -265,7 +265,7 @@ impl Index {
         }
     }
 
-    /// Numbers that begin with this digit are looked for.
+    /// Numbers that begin with this digit, in ASCII, are looked for.
     pub(crate) fn add_digit(&mut self, digit: u8) {
         self.looks.add_digit(digit);
     }

@@ -231,7 +231,7 @@ fn a_search_for_wholes_finds_every_phrase_and_path() {
     for (number, phrase) in phrases.iter().enumerate() {
         index.add_phrase(phrase, number as u32, Border::Word);
     }
-    (0..10).for_each(|digit| index.add_digit(digit));
+    (b'0'..=b'9').for_each(|digit| index.add_digit(digit));
     for suffix in ["/repo/src/a.rs", "src/a.rs", "a.rs", "C:/x/b.rs", "b.rs", "Makefile", "src"] {
         index.add_suffix(suffix);
     }
@@ -287,6 +287,24 @@ fn letters_beyond_ascii_are_those_of_unicode() {
     for c in ('\u{80}'..=char::MAX).filter(|c| !is_cjk(*c)) {
         assert_eq!(super::index::is_wide_word(c), c.is_alphanumeric(), "{c:?}");
     }
+}
+
+#[test]
+fn first_bytes_tell_of_characters_what_is_true_of_them() {
+    let mut bytes = [0; 4];
+    let (mut stable, mut marks) = (0, 0);
+    for c in '\0'..=char::MAX {
+        let bytes = c.encode_utf8(&mut bytes).as_bytes();
+        if super::begins_stable(bytes) {
+            assert!(bytes.len() == 3 && super::is_stable(c), "{c:?}");
+            stable += 1;
+        }
+        if super::index::begins_mark(bytes) {
+            assert!(bytes.len() == 3 && !is_cjk(c) && !super::index::is_wide_word(c), "{c:?}");
+            marks += 1;
+        }
+    }
+    assert!(stable > 20_000 && marks > 1_000);
 }
 
 #[test]
@@ -362,6 +380,86 @@ fn path_tokens_are_looked_up_whole() {
         let strays: Vec<String> = strays.into_iter().map(str::to_owned).collect();
         assert_eq!(find(text), (names.into_iter().map(str::to_owned).collect(), strays), "{text}");
     }
+}
+
+#[test]
+fn names_are_found_however_the_text_goes_on() {
+    for name in [
+        "Makefile",
+        "lib",
+        "a-b.rs",
+        "ab.rs",
+        ".gitignore",
+        "x.tar.gz",
+        "v1.2-rc.txt",
+        "_x.rs",
+        "ab+c.h",
+        "ab@2.js",
+    ] {
+        let mut index = Index::new();
+        let suffix = index.add_suffix(name);
+        for text in [
+            "{}",
+            "see {}.",
+            "({})",
+            "src/{}:3",
+            "{}, then",
+            "{} - x",
+            "./{}",
+            "c:\\x\\{}",
+            "{}…",
+            "{}-",
+            "→ {} ü",
+        ] {
+            let mut hits = Hits::default();
+            index.search(&text.replace("{}", name), &mut Room::default(), &mut hits);
+            let strays = hits.strays.len();
+            assert!(strays == 1 || hits.suffixes.iter().any(|hit| hit.0 == suffix), "{name} in {text}");
+        }
+    }
+}
+
+/// The words of sentences that a unit tells when all of them are wanted.
+fn check_words(text: &str, expected: &[&str]) {
+    #[derive(Default)]
+    struct Words(Vec<u32>);
+    impl Sink for Words {
+        fn unit(&mut self, _text: &str, _start: usize, _end: usize) {}
+        fn phrase(&mut self, _phrase: u32, _start: usize, _end: usize) {}
+        fn word(&mut self, word: u32, sentences: &[u32]) {
+            if sentences.is_empty() {
+                self.0.push(word);
+            }
+        }
+        fn number(&mut self, _text: &str, _start: usize) {}
+        fn suffix(&mut self, _suffix: u32, _text: &str, _start: usize, _end: usize) {}
+        fn stray(&mut self, _basename: u32, _token: &str) {}
+        fn wants_words(&self) -> bool {
+            true
+        }
+        fn unit_end(&mut self, _text: &str, _start: usize, _end: usize, _read: &UnitRead) {}
+        fn heading(&mut self, _start: usize, _end: usize) {}
+    }
+    let mut index = Index::new();
+    let words = ["retry", "limit", "größe", "上限", "go", "1_000"];
+    let numbers: Vec<u32> = words.iter().map(|word| index.add_word(word)).collect();
+    index.settle(0, &numbers, 1, Some((1, 1)));
+    let mut told = Words::default();
+    index.search_wholes(text, &mut Room::default(), &mut told);
+    let told: Vec<&str> = told
+        .0
+        .iter()
+        .filter_map(|word| Some(words[numbers.iter().position(|number| number == word)?]))
+        .collect();
+    assert_eq!(told, expected, "{text}");
+}
+
+#[test]
+fn all_words_of_a_unit_are_told_where_they_are_wanted() {
+    check_words("Retry: the LIMIT is 1_000, go", &["retry", "limit", "1_000", "go"]);
+    check_words("(retry)limits go-limit", &["retry", "go", "limit"]);
+    check_words("die größe: 上限 limit", &["größe", "上限", "limit"]);
+    check_words("nothing of it — here", &[]);
 }
 
 #[test]

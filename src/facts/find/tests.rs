@@ -48,6 +48,10 @@ impl Sink for Counting<'_> {
         self.counted(|walk| walk.stray(basename, token));
     }
 
+    fn wants_words(&self) -> bool {
+        self.walk.wants_words()
+    }
+
     fn unit_end(&mut self, text: &str, start: usize, end: usize, read: &UnitRead) {
         self.counted(|walk| walk.unit_end(text, start, end, read));
     }

@@ -55,7 +55,7 @@ impl Looks {
         self.add(word, kind);
     }
 
-    /// Numbers that begin with this digit are looked for.
+    /// Numbers that begin with this digit, in ASCII, are looked for.
     pub(super) fn add_digit(&mut self, digit: u8) {
         self.digits[usize::from(digit)] = Self::NUMBER;
     }
