@@ -125,7 +125,7 @@ fn hinted_lines(text: &str) -> Vec<usize> {
     let stretches = lanes::by_lines::<LANES>(text.as_bytes());
     // Per stretch, where the line ends that is known to hold one.
     let mut done = [0; LANES];
-    lanes::walk(hints, stretches.map(|(_, bytes)| bytes), |lane, at, _| {
+    hints.walk(stretches.map(|(_, bytes)| bytes), |lane, at, _| {
         let (Some(done), Some((from, bytes))) = (done.get_mut(lane), stretches.get(lane)) else { return };
         if at < *done {
             return;
