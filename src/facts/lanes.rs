@@ -2,8 +2,8 @@
 //! in another stretch.
 
 use aho_corasick::Anchored;
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
+use aho_corasick::automaton::{Automaton, StateID};
+use aho_corasick::nfa::noncontiguous::NFA;
 use rustc_hash::FxHashMap;
 
 /// Words and what each tells, as a table by which a text is walked byte by byte. It is the automaton that the crate
@@ -30,9 +30,8 @@ impl Words {
     /// Words with the bits that each tells, found in any case of their ASCII letters where that is asked for.
     pub(super) fn new(words: &[(&str, u32)], any_case: bool) -> Option<Self> {
         let texts = || words.iter().map(|(word, _)| word);
-        let automaton =
-            DFA::builder().prefilter(false).ascii_case_insensitive(any_case).build(texts()).ok()?;
-        // No text holds the last byte.
+        let automaton = NFA::builder().ascii_case_insensitive(any_case).build(texts()).ok()?;
+        // No text holds the last byte: it stands for all that no word holds.
         let mut bytes = vec![u8::MAX];
         for byte in texts().flat_map(|word| word.bytes()) {
             bytes.push(byte);
@@ -46,47 +45,51 @@ impl Words {
         for (column, byte) in bytes.iter().enumerate() {
             columns[usize::from(*byte)] = column as u8;
         }
-        // All states, those where words end last.
+        // All states that a text may lead to, and the ones that follow each.
         let start = automaton.start_state(Anchored::No).ok()?;
-        let follow = |state, byte: &u8| automaton.next_state(Anchored::No, state, *byte);
         let mut states = vec![start];
-        let mut known: FxHashMap<_, u32> = FxHashMap::from_iter([(start, 0)]);
+        let mut follow: Vec<StateID> = Vec::new();
+        let mut rows: FxHashMap<StateID, u32> = FxHashMap::from_iter([(start, 0)]);
         let mut done = 0;
         while let Some(state) = states.get(done).copied() {
             done += 1;
-            for next in bytes.iter().map(|byte| follow(state, byte)) {
-                if known.insert(next, 0).is_none() {
+            for byte in &bytes {
+                let next = automaton.next_state(Anchored::No, state, *byte);
+                // Most steps lead back to the start.
+                if next != start && rows.insert(next, 0).is_none() {
                     states.push(next);
                 }
+                follow.push(next);
             }
         }
-        states.sort_by_key(|state| automaton.is_match(*state));
+        // Those where words end stand last.
+        let ends = states.iter().filter(|state| !automaton.is_match(**state)).count();
         let width = bytes.len().next_power_of_two().ilog2();
-        for (row, state) in states.iter().enumerate() {
-            let end = if automaton.is_match(*state) { Self::END } else { 0 };
-            known.insert(*state, (row as u32) << width | end);
+        let (mut plain, mut end) = (0..ends as u32, ends as u32..);
+        for state in &states {
+            let row = if automaton.is_match(*state) {
+                end.next().map(|row| row << width | Self::END)
+            } else {
+                plain.next().map(|row| row << width)
+            };
+            rows.extend(row.map(|row| (*state, row)));
         }
+        let row_of = |state: &StateID| rows.get(state).copied().unwrap_or_default();
         let mut next = vec![0; (states.len() << width).next_power_of_two()];
-        for (row, state) in next.chunks_mut(1 << width).zip(&states) {
-            for (place, byte) in row.iter_mut().zip(&bytes) {
-                *place = known.get(&follow(*state, byte)).copied().unwrap_or_default();
+        for (state, follow) in states.iter().zip(follow.chunks(bytes.len())) {
+            let row = (row_of(state) & !Self::END) as usize;
+            for (place, state) in next.iter_mut().skip(row).zip(follow) {
+                *place = row_of(state);
             }
         }
-        let first = states.partition_point(|state| !automaton.is_match(*state));
-        let tells = |state| {
-            (0..automaton.match_len(state))
-                .filter_map(|at| words.get(automaton.match_pattern(state, at).as_usize()))
+        let tells = |state: &StateID| {
+            (0..automaton.match_len(*state))
+                .filter_map(|at| words.get(automaton.match_pattern(*state, at).as_usize()))
                 .fold(0, |all, (_, bits)| all | bits)
         };
-        let told = states.iter().skip(first).map(|state| tells(*state)).collect();
-        Some(Self {
-            columns,
-            next,
-            ends: (first as u32) << width,
-            width,
-            told,
-            longest: automaton.max_pattern_len(),
-        })
+        let told = states.iter().filter(|state| automaton.is_match(**state)).map(tells).collect();
+        let longest = automaton.max_pattern_len();
+        Some(Self { columns, next, ends: (ends as u32) << width, width, told, longest })
     }
 
     /// Bytes of the longest word.
