@@ -18,6 +18,7 @@ use crate::fileops::TodoState;
 use crate::matching::{collapse, index::Border};
 use crate::transcript::{MessageIdx, Outcome};
 use rustc_hash::FxHashMap;
+use std::str::Chars;
 
 mod verdict;
 
@@ -139,6 +140,12 @@ pub(super) fn canonical(script: &str) -> String {
 
 /// The first characters of a text, at most so many.
 fn first_chars(text: &str, most: usize) -> &str {
+    match text.get(..most) {
+        None if text.len() <= most => return text,
+        // As many bytes are as many characters.
+        Some(head) if head.is_ascii() => return head,
+        _ => {}
+    }
     let end = text.char_indices().nth(most).map_or(text.len(), |(at, _)| at);
     text.get(..end).unwrap_or(text)
 }
@@ -180,7 +187,7 @@ fn simple_commands(script: &str) -> Vec<Simple> {
     let mut word = String::new();
     let mut quote: Option<char> = None;
     let mut cut = false;
-    let mut chars = script.chars().peekable();
+    let mut chars = script.chars();
     let mut seen = 0;
     let push = |words: &mut Vec<String>, join: Join, out: &mut Vec<Simple>| {
         if !words.is_empty() {
@@ -200,6 +207,10 @@ fn simple_commands(script: &str) -> Vec<Simple> {
         }
         if let Some(open) = quote {
             word.push(c);
+            if c != open && c != '\\' {
+                let inside = |byte: u8| byte.is_ascii() && byte != open as u8 && byte != b'\\';
+                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, inside);
+            }
             if c == '\\' && open == '"' {
                 word.extend(chars.next());
             } else if c == open {
@@ -220,12 +231,12 @@ fn simple_commands(script: &str) -> Vec<Simple> {
                 }
             },
             '|' | ';' | '\n' | '&' => {
-                if c == '&' && chars.peek() == Some(&'>') {
+                if c == '&' && chars.as_str().starts_with('>') {
                     flush(&mut word, &mut words, cut);
                     cut = true;
                     continue;
                 }
-                let join = if c == '&' && chars.next_if_eq(&'&').is_some() { Join::And } else { Join::Other };
+                let join = if c == '&' && skip(&mut chars, '&') { Join::And } else { Join::Other };
                 flush(&mut word, &mut words, cut);
                 push(&mut words, join, &mut out);
                 cut = false;
@@ -236,35 +247,28 @@ fn simple_commands(script: &str) -> Vec<Simple> {
                     word.clear();
                 }
                 flush(&mut word, &mut words, cut);
-                if c == '<' && chars.peek() == Some(&'<') {
-                    chars.next();
-                    skip_document(&mut chars);
+                if c == '<' && skip(&mut chars, '<') {
+                    chars = after_document(chars.as_str()).chars();
                     flush(&mut word, &mut words, cut);
                     push(&mut words, Join::Other, &mut out);
                     cut = false;
                     continue;
                 }
-                if chars.peek() == Some(&'>') {
-                    chars.next();
-                }
-                if chars.peek() == Some(&'&') {
-                    chars.next();
-                    while chars.peek().is_some_and(char::is_ascii_digit) {
-                        chars.next();
-                    }
+                skip(&mut chars, '>');
+                if skip(&mut chars, '&') {
+                    chars = chars.as_str().trim_start_matches(|c: char| c.is_ascii_digit()).chars();
                     continue;
                 }
                 cut = true;
             }
-            '#' if word.is_empty() => {
-                while chars.peek().is_some_and(|c| *c != '\n') {
-                    chars.next();
-                }
-            }
+            '#' if word.is_empty() => chars = from_any(chars.as_str(), &['\n']).chars(),
             // A subshell opens with the command, not with its first word.
             '(' if word.is_empty() => {}
             c if c.is_whitespace() => flush(&mut word, &mut words, cut),
-            _ => word.push(c),
+            _ => {
+                word.push(c);
+                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, is_plain);
+            }
         }
     }
     flush(&mut word, &mut words, cut);
@@ -276,30 +280,52 @@ fn simple_commands(script: &str) -> Vec<Simple> {
     out
 }
 
-/// Skips a here-document after its `<<`: the rest of the line is lost with it, the script goes on after the line that
-/// is the delimiter. A here-string (`<<<`) is one word.
-fn skip_document(chars: &mut std::iter::Peekable<std::str::Chars<'_>>) {
-    if chars.peek() == Some(&'<') {
-        chars.next();
-        while chars.peek().is_some_and(|c| !matches!(c, '\n' | ';' | '|' | '&')) {
-            chars.next();
-        }
-        return;
+/// Bytes of which a word goes on, whatever it holds so far.
+fn is_plain(byte: u8) -> bool {
+    let ends = matches!(byte, b'\t'..=b'\r' | b' ' | b'\'' | b'"' | b'\\' | b'|' | b';' | b'&' | b'<' | b'>' | 0x80..);
+    !ends
+}
+
+/// Adds to a word what comes next and is of a kind, in ASCII alone: as many bytes as characters, at most so many.
+fn take_run(chars: &mut Chars<'_>, most: usize, word: &mut String, is_of_kind: impl Fn(u8) -> bool) -> usize {
+    let rest = chars.as_str();
+    let ahead = rest.as_bytes().get(..most).unwrap_or(rest.as_bytes());
+    let length = ahead.iter().position(|byte| !is_of_kind(*byte)).unwrap_or(ahead.len());
+    let (run, rest) = rest.split_at_checked(length).unwrap_or(("", rest));
+    word.push_str(run);
+    *chars = rest.chars();
+    length
+}
+
+/// Passes over a character, if it comes next.
+fn skip(chars: &mut Chars<'_>, wanted: char) -> bool {
+    let rest = chars.as_str().strip_prefix(wanted);
+    *chars = rest.map_or(chars.clone(), str::chars);
+    rest.is_some()
+}
+
+/// A text from the first of some characters on; nothing of it where none is there.
+fn from_any<'t>(text: &'t str, wanted: &[char]) -> &'t str {
+    text.find(wanted).and_then(|at| text.get(at..)).unwrap_or("")
+}
+
+/// What follows a here-document, whose `<<` stands before the text: the rest of the line is lost with it, the script goes
+/// on after the line that is the delimiter. A here-string (`<<<`) is one word.
+fn after_document(text: &str) -> &str {
+    if let Some(word) = text.strip_prefix('<') {
+        return from_any(word, &['\n', ';', '|', '&']);
     }
-    let line: String = chars.by_ref().take_while(|c| *c != '\n').collect();
+    let (line, mut rest) = text.split_once('\n').unwrap_or((text, ""));
     let delimiter =
         line.trim_start_matches(['-', ' ']).split(|c: char| c.is_whitespace() || ";&|>)".contains(c)).next();
     let delimiter = delimiter.unwrap_or("").replace(['\'', '"', '\\'], "");
-    let mut row = String::new();
-    for c in chars.by_ref() {
-        if c != '\n' {
-            row.push(c);
-        } else if row.trim() == delimiter {
-            return;
-        } else {
-            row.clear();
+    while let Some((row, after)) = rest.split_once('\n') {
+        if row.trim() == delimiter {
+            return after;
         }
+        rest = after;
     }
+    ""
 }
 
 /// The words of a simple command without assignments, wrappers and their options.
@@ -722,6 +748,7 @@ impl Todos {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn heads_name_what_is_run() {
@@ -840,5 +867,20 @@ mod tests {
         assert_eq!(canonical("cargo   build  \n cargo test"), "cargo build cargo test");
         assert_eq!(canonical(""), "");
         assert_eq!(canonical(&"é".repeat(500)).chars().count(), 200);
+    }
+
+    proptest! {
+        #[test]
+        fn runs_are_read_like_their_characters(
+            script in "[a '\"\\\\|&;\n><2#($=-]{0,60}|(a| |'a|a'|\"a|\\\\|<<|<|2>&1|>|\n|&&|;|#|a{4000}){0,20}"
+        ) {
+            // Characters beyond ASCII are read one by one.
+            let parts = |script: &str| -> Vec<(String, Join)> {
+                simple_commands(script).into_iter().map(|part| (part.words.join("\0"), part.join)).collect()
+            };
+            let wide: Vec<(String, Join)> =
+                parts(&script).into_iter().map(|(words, join)| (words.replace('a', "é"), join)).collect();
+            prop_assert_eq!(parts(&script.replace('a', "é")), wide);
+        }
     }
 }

@@ -4,7 +4,9 @@
 //! Tools of MCP servers are unknown by rule (`mcp__x__read` may read anything), except those of the two servers whose
 //! tools are the agent's own file tools by contract.
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 use super::arguments::{self, Arguments, Fields};
 use super::todo::{self, TodoRule};
@@ -243,6 +245,9 @@ fn other(arguments: &str) -> CallEffect {
 fn find(name: &str) -> Option<&'static Tool> {
     /// Longest name looked up, in bytes: the table's longest with its namespace fits.
     const MAX_NAME: usize = 64;
+    static BY_NAME: LazyLock<FxHashMap<&str, &Tool>> = LazyLock::new(|| {
+        TOOLS.iter().flat_map(|tool| tool.names.iter().map(move |name| (*name, tool))).collect()
+    });
     // Some models leave their channel markers in the name.
     let name = name.split('<').next().unwrap_or(name).trim();
     if name.is_empty() || name.len() > MAX_NAME {
@@ -254,7 +259,7 @@ fn find(name: &str) -> Option<&'static Tool> {
     let plain =
         name.rsplit_once('_').filter(|(_, date)| date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()));
     let name = plain.map_or(name, |(plain, _)| plain);
-    let named = |name: &str| TOOLS.iter().find(|tool| tool.names.contains(&name));
+    let named = |name: &str| BY_NAME.get(name).copied();
     named(name).or_else(|| named(usual_name(name)?))
 }
 

@@ -2,9 +2,8 @@
 
 mod keys;
 
-use super::{CLASS, LazyLock, Quantity, Regex, WORD, lanes, matching, pattern};
-use aho_corasick::automaton::Automaton;
-use aho_corasick::dfa::DFA;
+use super::lanes::{self, Words};
+use super::{CLASS, LazyLock, Quantity, Regex, WORD, has_digit, matching, pattern};
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 
@@ -42,6 +41,9 @@ impl Found {
 /// Values of one unit of prose, in order.
 pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
     let mut out = Vec::new();
+    if !has_digit(unit) {
+        return out;
+    }
     let bytes = unit.as_bytes();
     let Some(last_digit) = bytes.iter().rposition(u8::is_ascii_digit) else { return out };
     let mut taken: Vec<(usize, usize)> = Vec::new();
@@ -252,9 +254,12 @@ impl Told {
         ];
         const CODES: &[&str] = &["exit", "status", "http"];
         const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
-        static WORDS: LazyLock<Option<DFA>> = LazyLock::new(|| {
-            let words = [LIMITS, NAMES, RATES, CODES, MONIES].concat();
-            DFA::builder().ascii_case_insensitive(true).prefilter(false).build(words).ok()
+        static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+            let lists = [LIMITS, NAMES, RATES, CODES, MONIES].into_iter().enumerate();
+            let bits = |(list, words): (usize, &[&'static str])| {
+                words.iter().map(|word| (*word, 1 << list)).collect::<Vec<(&str, u32)>>()
+            };
+            Words::new(&lists.flat_map(bits).collect::<Vec<_>>(), true)
         });
         let all = Self { limit: true, named: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.
@@ -262,28 +267,11 @@ impl Told {
             return all;
         }
         let Some(words) = WORDS.as_ref() else { return all };
-        let mut told = Self::default();
-        let common = words.max_pattern_len().saturating_sub(1);
-        lanes::walk(words, lanes::overlapping::<3>(unit.as_bytes(), common), |_, _, state| {
-            for at in 0..words.match_len(state) {
-                let word = words.match_pattern(state, at).as_usize();
-                // In the order of the lists.
-                let mut end = 0;
-                let lists = [
-                    (LIMITS, &mut told.limit),
-                    (NAMES, &mut told.named),
-                    (RATES, &mut told.rate),
-                    (CODES, &mut told.code),
-                    (MONIES, &mut told.money),
-                ];
-                for (list, flag) in lists {
-                    let start = end;
-                    end += list.len();
-                    *flag |= (start..end).contains(&word);
-                }
-            }
-        });
-        told
+        let mut bits = 0;
+        let common = words.longest().saturating_sub(1);
+        words.walk(lanes::overlapping::<3>(unit.as_bytes(), common), |_, _, lists| bits |= lists);
+        let [limit, named, rate, code, money] = std::array::from_fn(|list| bits & (1 << list) != 0);
+        Self { limit, named, rate, code, money }
     }
 }
 

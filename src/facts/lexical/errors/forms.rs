@@ -1,7 +1,7 @@
 //! The shapes in which programs report errors, and what a line must hold to have one of them.
 
+use super::super::lanes::Words;
 use super::super::{LazyLock, Regex, pattern};
-use aho_corasick::dfa::DFA;
 
 /// What lines that name an error hold, beside [`TELLING`].
 const HINTING: &[&str] = &[
@@ -107,8 +107,10 @@ pub(super) const TELLING: &[&str] = &[
 ];
 
 /// What a line must hold to be worth a closer look.
-pub(super) static HINTS: LazyLock<Option<DFA>> =
-    LazyLock::new(|| DFA::builder().prefilter(false).build(HINTING.iter().chain(TELLING)).ok());
+pub(super) static HINTS: LazyLock<Option<Words>> = LazyLock::new(|| {
+    let hints: Vec<(&str, u32)> = HINTING.iter().chain(TELLING).map(|hint| (*hint, 1)).collect();
+    Words::new(&hints, false)
+});
 
 pub(super) static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // rustc `error[E0502]: m`; tsc `error TS2345: m`; C#, MSVC, GHC-like `error CS1002: m`; linters are left alone.
