@@ -241,18 +241,30 @@ fn finished(out: &mut Vec<Candidate<'_>>) {
 
 /// Worth of each line, from its kind, its looks, how much the session speaks of its words, and its age.
 fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usize) {
-    let mut often: FxHashMap<u32, f32> =
+    // How often each word is spoken, by a number that stands for it, and the numbers of all words in their order.
+    let mut numbers: FxHashMap<u32, u32> =
         FxHashMap::with_capacity_and_hasher(out.len() * 4, rustc_hash::FxBuildHasher);
+    let mut often: Vec<f32> = Vec::with_capacity(out.len() * 4);
+    let mut spoken: Vec<u32> = Vec::with_capacity(out.len() * 8);
     for candidate in out.iter() {
         for word in &candidate.item.words {
-            *often.entry(*word).or_default() += 1.0;
+            let number = *numbers.entry(*word).or_insert(often.len() as u32);
+            match often.get_mut(number as usize) {
+                Some(count) => *count += 1.0,
+                None => often.push(1.0),
+            }
+            spoken.push(number);
         }
     }
+    let heard: Vec<f32> = often.iter().map(|count| (count / 12.0).min(1.0).sqrt()).collect();
+    let mut spoken = spoken.as_slice();
     let span = request.messages.len().max(1) as f32;
     let start = request.messages.start as f32;
     let last = out.iter().filter(|c| !c.old).map(|c| c.item.message).max();
     for candidate in out.iter_mut() {
         let item = candidate.item;
+        let (words, behind) = spoken.split_at_checked(item.words.len()).unwrap_or_default();
+        spoken = behind;
         let (salience, age) = if candidate.old {
             let position = (candidate.order as f32 + 1.0) / old_lines.max(1) as f32;
             (
@@ -261,12 +273,8 @@ fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usi
                     * (candidate.kind.oldest() + (1.0 - candidate.kind.oldest()) * position),
             )
         } else {
-            let spoken: f32 = item
-                .words
-                .iter()
-                .map(|word| (often.get(word).copied().unwrap_or(0.0) / 12.0).min(1.0).sqrt())
-                .sum();
-            let salience = 0.6 + 0.8 * (spoken / (item.words.len() as f32 + 2.0)).min(1.0);
+            let heard = words.iter().map(|number| heard.get(*number as usize).copied().unwrap_or(0.0));
+            let salience = 0.6 + 0.8 * (heard.sum::<f32>() / (item.words.len() as f32 + 2.0)).min(1.0);
             let position = ((item.message as f32 - start) / span).clamp(0.0, 1.0);
             (salience, candidate.kind.at_start() + (1.0 - candidate.kind.at_start()) * position)
         };
@@ -427,6 +435,10 @@ struct Brief {
     signature: u64,
     /// Number of words.
     words: u32,
+    /// Half of that, rounded up.
+    half: u32,
+    /// Three quarters of it, rounded up.
+    most: u32,
     /// Words less bits of the signature: so many of them may hide behind the bit of another.
     hidden: u32,
 }
@@ -434,26 +446,42 @@ struct Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let words = item.words.len() as u32;
-        Self { signature: item.signature, words, hidden: words - item.signature.count_ones() }
+        Self {
+            signature: item.signature,
+            words,
+            half: words.div_ceil(2),
+            most: (words * 3).div_ceil(4),
+            hidden: words - item.signature.count_ones(),
+        }
     }
 
     /// False when so few words can be common that [`against`] finds neither a repeat nor a change: those need three
     /// quarters of the words of the shorter line, and of both when the shorter one is `other`.
     fn may_match(self, other: Self) -> bool {
-        if other.words * 4 < self.words * 3 {
+        if other.words < self.most {
             return false;
         }
-        let fewer = self.words.min(other.words);
-        let bits = (self.signature & other.signature).count_ones();
-        bits * 2 >= fewer && (bits + self.hidden.min(other.hidden)) * 4 >= fewer * 3
+        // Most lines have but a bit or two in common: no need to count all of them.
+        let mut common = self.signature & other.signature;
+        let mut needed = self.half.min(other.half);
+        let hidden = self.hidden.min(other.hidden);
+        needed = needed.max(self.most.min(other.most).saturating_sub(hidden));
+        while needed > 0 && common != 0 {
+            common &= common - 1;
+            needed -= 1;
+        }
+        needed == 0
     }
 }
 
 fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
     let brief = Brief::of(candidate.item);
-    let near = chosen.words.iter().enumerate().filter(|(_, other)| brief.may_match(**other));
-    for (at, other) in near.filter_map(|(at, _)| Some((at, chosen.lines.get(at)?))) {
+    for (at, other) in chosen.words.iter().enumerate() {
+        if !brief.may_match(*other) {
+            continue;
+        }
+        let Some(other) = chosen.lines.get(at) else { continue };
         let fewer = words.len().min(other.item.words.len());
         if fewer == 0 {
             if words.len() == other.item.words.len()
