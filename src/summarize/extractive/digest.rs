@@ -11,8 +11,10 @@ use super::words::{self, Cues, Look, look};
 use crate::fileops::{self, TodoState, ToolKind};
 use crate::summarize::SessionView;
 use crate::transcript::{Message, Outcome, Part, Role};
+use aho_corasick::AhoCorasick;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Longest request kept as one line, in characters.
 const REQUEST: usize = 320;
@@ -20,6 +22,13 @@ const REQUEST: usize = 320;
 const GOAL: usize = 560;
 /// Sentences of one text part that are looked at in full; of the rest only those with strong cues.
 const SENTENCES: usize = 150;
+
+/// Marks of injected text that holds instructions of the project.
+static PROJECT_RULES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let marks =
+        ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"];
+    AhoCorasick::new(marks).ok()
+});
 
 /// The prepared session.
 #[derive(Debug)]
@@ -209,10 +218,7 @@ impl Building {
     /// Instructions of the project that the harness put into a user message.
     fn project_rules(&mut self, at: u32, text: &str) {
         let head = lines::head(text, 600);
-        if !["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"]
-            .iter()
-            .any(|mark| head.contains(mark))
-        {
+        if PROJECT_RULES.as_ref().is_none_or(|finder| !finder.is_match(head)) {
             return;
         }
         let mut count = 0u32;
@@ -264,6 +270,7 @@ impl Building {
                 continue;
             }
             let pieces = table_row(line);
+            let cells = pieces.contains(" | ");
             lines::sentences(pieces, |sentence| {
                 count += 1;
                 let clean = lines::clean_cut(sentence, lines::LONGEST);
@@ -296,7 +303,7 @@ impl Building {
                 if lead {
                     weight *= 0.6;
                 }
-                if pieces.contains(" | ") {
+                if cells {
                     weight *= 0.7;
                 }
                 self.items.push(Item::new(kind, without_stop(&clean), at, weight, seen));
