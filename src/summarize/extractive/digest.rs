@@ -509,51 +509,64 @@ fn classify(mark: Mark, hint: Option<Kind>, seen: &Look, closing: bool) -> Kind 
     Kind::Note
 }
 
+/// Words of headings, with the kind of the lines below them; of several the first counts.
+const SECTIONS: &[(&str, Kind)] = &[
+    ("decision", Kind::Decision),
+    ("rationale", Kind::Decision),
+    ("constraint", Kind::Rule),
+    ("preference", Kind::Rule),
+    ("requirement", Kind::Rule),
+    ("instruction", Kind::Rule),
+    ("in progress", Kind::Progress),
+    ("current work", Kind::State),
+    ("current state", Kind::State),
+    ("status", Kind::State),
+    ("blocked", Kind::Failure),
+    ("failing", Kind::Failure),
+    ("problem", Kind::Value),
+    ("error", Kind::Value),
+    ("next", Kind::Next),
+    ("remaining", Kind::Todo),
+    ("pending", Kind::Todo),
+    ("todo", Kind::Todo),
+    ("to do", Kind::Todo),
+    ("user message", Kind::Asked),
+    ("goal", Kind::Goal),
+    ("active task", Kind::Goal),
+    ("objective", Kind::Goal),
+    ("intent", Kind::Goal),
+    ("primary request", Kind::Goal),
+    ("original request", Kind::Goal),
+    ("done", Kind::Done),
+    ("complete", Kind::Done),
+    ("progress", Kind::Done),
+    ("change", Kind::Done),
+    ("narrative", Kind::Done),
+    ("what was", Kind::Done),
+    ("history", Kind::Done),
+    ("context", Kind::Value),
+    ("technical", Kind::Value),
+    ("concept", Kind::Value),
+    ("artifact", Kind::Value),
+    ("file", Kind::Value),
+    ("finding", Kind::Value),
+];
+
+static SECTION_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(SECTIONS.iter().map(|(name, _)| *name)).ok()
+});
+
 /// Kind that a heading promises for the lines below it.
 pub(super) fn section_kind(heading: &str) -> Option<Kind> {
-    const NAMES: &[(&str, Kind)] = &[
-        ("decision", Kind::Decision),
-        ("rationale", Kind::Decision),
-        ("constraint", Kind::Rule),
-        ("preference", Kind::Rule),
-        ("requirement", Kind::Rule),
-        ("instruction", Kind::Rule),
-        ("in progress", Kind::Progress),
-        ("current work", Kind::State),
-        ("current state", Kind::State),
-        ("status", Kind::State),
-        ("blocked", Kind::Failure),
-        ("failing", Kind::Failure),
-        ("problem", Kind::Value),
-        ("error", Kind::Value),
-        ("next", Kind::Next),
-        ("remaining", Kind::Todo),
-        ("pending", Kind::Todo),
-        ("todo", Kind::Todo),
-        ("to do", Kind::Todo),
-        ("user message", Kind::Asked),
-        ("goal", Kind::Goal),
-        ("active task", Kind::Goal),
-        ("objective", Kind::Goal),
-        ("intent", Kind::Goal),
-        ("primary request", Kind::Goal),
-        ("original request", Kind::Goal),
-        ("done", Kind::Done),
-        ("complete", Kind::Done),
-        ("progress", Kind::Done),
-        ("change", Kind::Done),
-        ("narrative", Kind::Done),
-        ("what was", Kind::Done),
-        ("history", Kind::Done),
-        ("context", Kind::Value),
-        ("technical", Kind::Value),
-        ("concept", Kind::Value),
-        ("artifact", Kind::Value),
-        ("file", Kind::Value),
-        ("finding", Kind::Value),
-    ];
+    // Of other scripts letters fold into ASCII.
+    if heading.is_ascii()
+        && let Some(finder) = SECTION_FINDER.as_ref()
+    {
+        let first = finder.find_overlapping_iter(heading).map(|name| name.pattern().as_usize()).min();
+        return first.and_then(|at| SECTIONS.get(at)).map(|(_, kind)| *kind);
+    }
     let lower = heading.to_lowercase();
-    NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
+    SECTIONS.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
 }
 
 /// Kind promised by a plain short line that ends with a colon: `Remaining work:`.
@@ -571,4 +584,25 @@ fn table_row<'a>(line: &'a Line<'_>) -> &'a str {
 pub(super) fn without_stop(text: &str) -> &str {
     let short = text.strip_suffix('.').filter(|short| !short.ends_with('.')).unwrap_or(text);
     short.strip_suffix('。').unwrap_or(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_names_of_a_heading_counts() {
+        for (at, (name, kind)) in SECTIONS.iter().enumerate() {
+            for (other, _) in SECTIONS.get(at..).unwrap_or_default() {
+                for heading in [format!("{other} and {name}"), format!("The {}/{other}", name.to_uppercase())]
+                {
+                    let wide = format!("{heading} \u{2013}");
+                    assert_eq!(section_kind(&heading), section_kind(&wide), "{heading}");
+                }
+            }
+            assert!(section_kind(name).is_some(), "{kind:?}");
+        }
+        assert_eq!(section_kind("Next Steps and Decisions"), Some(Kind::Decision));
+        assert_eq!(section_kind("Overview"), None);
+    }
 }

@@ -299,6 +299,7 @@ pub(super) struct Selection<'a> {
     pub(super) tokens: u64,
     /// The words of each line in brief.
     words: Vec<Brief>,
+    columns: Columns,
 }
 
 /// The candidates of each group of kinds with their worth per token, the best last.
@@ -383,6 +384,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                         }
                         if let Some(words) = out.words.get_mut(at) {
                             *words = Brief::of(candidate.item);
+                            out.columns.replace(at, candidate.item.signature);
                         }
                     }
                 }
@@ -404,6 +406,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                 *used += cost as f32;
             }
         }
+        out.columns.push(out.lines.len(), candidate.item.signature);
         out.lines.push(*candidate);
         out.words.push(Brief::of(candidate.item));
     }
@@ -435,8 +438,6 @@ struct Brief {
     signature: u64,
     /// Number of words.
     words: u32,
-    /// Half of that, rounded up.
-    half: u32,
     /// Three quarters of it, rounded up.
     most: u32,
     /// Words less bits of the signature: so many of them may hide behind the bit of another.
@@ -449,7 +450,6 @@ impl Brief {
         Self {
             signature: item.signature,
             words,
-            half: words.div_ceil(2),
             most: (words * 3).div_ceil(4),
             hidden: words - item.signature.count_ones(),
         }
@@ -461,27 +461,82 @@ impl Brief {
         if other.words < self.most {
             return false;
         }
-        // Most lines have but a bit or two in common: no need to count all of them.
-        let mut common = self.signature & other.signature;
-        let mut needed = self.half.min(other.half);
-        let hidden = self.hidden.min(other.hidden);
-        needed = needed.max(self.most.min(other.most).saturating_sub(hidden));
-        while needed > 0 && common != 0 {
-            common &= common - 1;
-            needed -= 1;
-        }
-        needed == 0
+        let fewer = self.words.min(other.words);
+        let bits = (self.signature & other.signature).count_ones();
+        bits * 2 >= fewer && (bits + self.hidden.min(other.hidden)) * 4 >= fewer * 3
     }
+
+    /// Fewer bits than these are in common with no line that [`Self::may_match`].
+    fn least(self) -> u32 {
+        self.most.div_ceil(2)
+    }
+}
+
+/// The signatures of the chosen lines, turned by a quarter: for each bit the lines that have it, in blocks of 64 lines. Most
+/// lines have but a bit or two in common, and all of a block are told apart at once.
+#[derive(Debug, Default)]
+struct Columns(Vec<[u64; 64]>);
+
+impl Columns {
+    /// Adds the line that has this place, the next one.
+    fn push(&mut self, at: usize, signature: u64) {
+        if self.0.len() <= at / 64 {
+            self.0.push([0; 64]);
+        }
+        if let Some(block) = self.0.get_mut(at / 64) {
+            for bit in bits(signature) {
+                block[bit % 64] |= 1 << (at % 64);
+            }
+        }
+    }
+
+    /// Another line takes this place.
+    fn replace(&mut self, at: usize, signature: u64) {
+        for lines in self.0.get_mut(at / 64).into_iter().flatten() {
+            *lines &= !(1 << (at % 64));
+        }
+        self.push(at, signature);
+    }
+
+    /// The places of the lines with at least so many bits in common, and of some with fewer where these are more than four.
+    fn near(&self, signature: u64, least: u32) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(move |(at, block)| {
+            // Numbers of bits, for each line: in the ones, in the twos, and four or more.
+            let (mut ones, mut twos, mut more) = (0, 0, 0);
+            for bit in bits(signature) {
+                let lines = block[bit % 64];
+                let carried = ones & lines;
+                more |= twos & carried;
+                twos ^= carried;
+                ones ^= lines;
+            }
+            let lines = match least {
+                0 => u64::MAX,
+                1 => ones | twos | more,
+                2 => twos | more,
+                3 => (ones & twos) | more,
+                _ => more,
+            };
+            bits(lines).map(move |line| at * 64 + line)
+        })
+    }
+}
+
+/// Places of the bits of a number, in order.
+fn bits(mut number: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (number != 0).then(|| number.trailing_zeros() as usize);
+        number &= number.wrapping_sub(1);
+        bit
+    })
 }
 
 fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
     let brief = Brief::of(candidate.item);
-    for (at, other) in chosen.words.iter().enumerate() {
-        if !brief.may_match(*other) {
-            continue;
-        }
-        let Some(other) = chosen.lines.get(at) else { continue };
+    for at in chosen.columns.near(brief.signature, brief.least()) {
+        let may_match = chosen.words.get(at).is_some_and(|other| brief.may_match(*other));
+        let Some(other) = chosen.lines.get(at).filter(|_| may_match) else { continue };
         let fewer = words.len().min(other.item.words.len());
         if fewer == 0 {
             if words.len() == other.item.words.len()
@@ -554,6 +609,34 @@ mod tests {
             if a == b {
                 prop_assert_eq!(Brief::of(&left).may_match(Brief::of(&right)), bits * 2 >= fewer);
             }
+            if Brief::of(&left).may_match(Brief::of(&right)) {
+                prop_assert!(bits as u32 >= Brief::of(&left).least());
+            }
+        }
+
+        /// Lines chosen and replaced, more than a block of them.
+        #[test]
+        fn columns_tell_what_signatures_tell(
+            lines in proptest::collection::vec(any::<(u64, u64)>(), 1..150),
+            again in proptest::collection::vec(any::<(usize, u64)>(), 0..20),
+            signature: u64,
+            least in 0u32..8,
+        ) {
+            // About a quarter of all bits, as signatures have.
+            let mut lines: Vec<u64> = lines.into_iter().map(|(a, b)| a & b).collect();
+            let mut columns = Columns::default();
+            for (at, line) in lines.iter().enumerate() {
+                columns.push(at, *line);
+            }
+            for (at, line) in again {
+                let at = at % lines.len();
+                lines[at] = line;
+                columns.replace(at, line);
+            }
+            let near: Vec<usize> = columns.near(signature, least).filter(|at| *at < lines.len()).collect();
+            let common = |line: &u64| (line & signature).count_ones() >= least.min(4);
+            let told: Vec<usize> = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(common)).collect();
+            prop_assert_eq!(near, told);
         }
     }
 }

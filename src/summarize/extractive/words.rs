@@ -395,7 +395,8 @@ pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
         }
         let start = at;
         let mut all = 0;
-        while let Some(class) = bytes.get(at).map(|byte| class(*byte)) {
+        for byte in bytes.get(at..).unwrap_or_default() {
+            let class = class(*byte);
             if class & (BLANK | LEADS) != 0 && blank(at, class) > 0 {
                 break;
             }
