@@ -387,18 +387,15 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
 /// The lines of a text, each with the worth of the best mark in it, 0 without one. No mark reaches over a line end, so
 /// one search serves all lines.
 fn marked_lines<'a>(finder: &'a AhoCorasick, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
-    let mut marks = finder.find_iter(text).peekable();
+    let mut marks = finder.find_overlapping_iter(text).peekable();
     let mut end = 0;
     text.split_inclusive('\n').map(move |line| {
         end += line.len();
-        let mut marked = false;
-        while marks.next_if(|mark| mark.end() <= end).is_some() {
-            marked = true;
+        let mut worth = 0;
+        while let Some(mark) = marks.next_if(|mark| mark.end() <= end) {
+            worth = worth.max(TROUBLE.get(mark.pattern().as_usize()).map_or(0, |(_, worth)| *worth));
         }
-        // Few lines have a mark; of these all are asked for, for one may hide another.
-        let all = marked.then(|| finder.find_overlapping_iter(line)).into_iter().flatten();
-        let worths = all.filter_map(|mark| TROUBLE.get(mark.pattern().as_usize()));
-        (line.lines().next().unwrap_or(""), worths.map(|(_, worth)| *worth).max().unwrap_or(0))
+        (line.lines().next().unwrap_or(""), worth)
     })
 }
 
