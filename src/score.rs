@@ -8,8 +8,9 @@ use crate::context::{Block, Context, Entry, Sent};
 use crate::facts::{Fact, FactClass, FactId, FactSet, Match, Memory, State};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
+use std::rc::Rc;
 
 pub mod afterwards;
 pub mod invariants;
@@ -20,6 +21,7 @@ pub mod quotes;
 
 use invariants::Broken;
 use invented::Occurrences;
+use lists::Names;
 use needed::{Comeback, Need};
 use quotes::{Quotes, UserWords};
 
@@ -178,6 +180,28 @@ pub struct Scorer<'a> {
     words: UserWords<'a>,
     /// What was found in the texts scored so far.
     memory: RefCell<Memory>,
+    /// What belongs on the lists of the cycles scored so far: the same for all that is generated there.
+    truths: RefCell<FxHashMap<Stretch, Rc<Truths<'a>>>>,
+}
+
+/// What lists can be about: where the session of a cycle began, the end of what left the context, and that of the prefix.
+type Stretch = [MessageIdx; 3];
+
+/// True paths of lists.
+#[derive(Debug)]
+struct Truths<'a> {
+    /// Files as they stand at the trigger.
+    now: Truth<'a>,
+    /// Files as they stood at the cut.
+    then: Truth<'a>,
+}
+
+/// True paths at one message, by kind.
+#[derive(Debug)]
+struct Truth<'a> {
+    changed: Names<'a>,
+    read: Names<'a>,
+    deleted: Names<'a>,
 }
 
 /// What is scored: one cycle of one strategy.
@@ -209,7 +233,8 @@ impl<'a> Scorer<'a> {
     /// Prepares scoring of a session.
     pub fn new(transcript: &'a Transcript, facts: &'a FactSet) -> Self {
         let (occurrences, words) = (Occurrences::new(transcript, facts), UserWords::new(transcript));
-        Self { transcript, facts, occurrences, words, memory: RefCell::default() }
+        let (memory, truths) = (RefCell::default(), RefCell::default());
+        Self { transcript, facts, occurrences, words, memory, truths }
     }
 
     /// Scores one cycle. Cost: the generated text, the live facts and their mentions before the cycle.
@@ -227,7 +252,8 @@ impl<'a> Scorer<'a> {
         let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
 
         let mut score = CycleScore::default();
-        score.fates.reserve(self.facts.facts.partition_point(|fact| fact.birth < cycle.prefix_end));
+        let born = self.born_before(cycle.prefix_end);
+        score.fates.reserve(born.len());
         let mut classes: Vec<Tally> = vec![Tally::default(); FactClass::ALL.len()];
         let metadata = cycle.metadata.map(PathSet::new);
         let open_request = needed::open_request(self.facts, cycle.prefix_end);
@@ -235,9 +261,9 @@ impl<'a> Scorer<'a> {
         let horizon = needed::horizon(self.transcript, cycle.prefix_end);
         score.near.biased = needed::is_biased(self.transcript, cycle.prefix_end, horizon);
         score.to_end.biased = needed::is_biased(self.transcript, cycle.prefix_end, log_end);
-        for (index, fact) in self.facts.facts.iter().enumerate() {
+        for (index, fact) in born.iter().enumerate() {
             let id = FactId(index as u32);
-            if fact.birth >= cycle.prefix_end || !belongs(fact, cycle) {
+            if !belongs(fact, cycle) {
                 continue;
             }
             let Some(class) = self.facts.class_at(id, cycle.prefix_end) else {
@@ -266,8 +292,9 @@ impl<'a> Scorer<'a> {
             let (need, need_to_end, needed) = (Need::Unused, Need::Unused, false);
             let mut fate = Fate { id, class, location, tier, at_risk, need, need_to_end, needed };
             if at_risk {
-                fate.need = Need::of(self.facts, fact, cycle.prefix_end, horizon);
-                fate.need_to_end = Need::of(self.facts, fact, cycle.prefix_end, log_end);
+                let next = self.facts.next_mention(fact, cycle.prefix_end, log_end);
+                fate.need = Need::of(next.filter(|(at, _)| *at < horizon));
+                fate.need_to_end = Need::of(next);
             }
             if cycle.opaque && at_risk {
                 score.opaque += 1;
@@ -331,20 +358,16 @@ impl<'a> Scorer<'a> {
         score.outdated = stale.into_iter().map(|(_, new)| new).collect();
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
-        let listed = lists::listed(&generated, cycle.metadata, cycle.writes_lists);
-        let is_read = |class| class == FactClass::FileRead;
-        let truth = |end: MessageIdx, class: fn(FactClass) -> bool| self.truth(cycle, end, class);
-        let (changed, read) = (truth(cycle.prefix_end, is_changed), truth(cycle.prefix_end, is_read));
-        score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &changed);
-        score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &read);
+        let lines = lines(&generated);
+        let listed = lists::listed(&lines, cycle.metadata, cycle.writes_lists);
+        let Truths { now, then } = &*self.truths(cycle);
+        score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &now.changed);
+        score.list_read = lists::score(listed.as_ref().map(|it| it.read.as_slice()), &now.read);
         // A list tells of what left; what the kept tail does to a file stands there.
-        let then = cycle.compacted_end;
-        score.misclassified = listed.as_ref().map(|it| {
-            let deleted = truth(then, |class| class == FactClass::FileDeleted);
-            lists::misclassified(it, &truth(then, is_changed), &truth(then, is_read), &deleted)
-        });
-        score.quotes = self.words.quotes(&generated, cycle.prefix_end);
-        score.invented = self.occurrences.invented(&generated, cycle.prefix_end);
+        score.misclassified =
+            listed.as_ref().map(|it| lists::misclassified(it, &then.changed, &then.read, &then.deleted));
+        score.quotes = self.words.quotes(&lines, cycle.prefix_end);
+        score.invented = self.occurrences.invented(&lines, cycle.prefix_end);
         score.broken = invariants::check(cycle.context, &serialized, cycle.held, cycle.newest_request);
         score
     }
@@ -382,11 +405,11 @@ impl<'a> Scorer<'a> {
         let all = &self.facts.facts;
         all.iter()
             .enumerate()
+            .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
             // An older request is not the former value of a newer one.
             .filter(|(_, fact)| fact.class != FactClass::Request)
             // Nor is a run of which nobody knows how it ended that of the next one.
             .filter(|(_, fact)| fact.state_at(prefix_end) != Some(State::Outcome(Outcome::Unknown)))
-            .filter(|(_, fact)| fact.superseded.is_some_and(|(from, _)| from < prefix_end))
             .filter(|(index, _)| found.get(FactId(*index as u32)).is_present())
             .filter_map(|(index, fact)| {
                 let new = self.successor(fact, prefix_end)?;
@@ -409,26 +432,49 @@ impl<'a> Scorer<'a> {
         current
     }
 
-    /// True paths of one list: live files of the prefix with an operation in the compacted part.
-    fn truth(&self, cycle: &Cycle<'_>, prefix_end: MessageIdx, wanted: fn(FactClass) -> bool) -> Vec<&str> {
-        self.facts
-            .facts
-            .iter()
-            .enumerate()
-            .filter(|(_, fact)| fact.birth < cycle.compacted_end && belongs(fact, cycle))
-            .filter(|(index, _)| self.facts.class_at(FactId(*index as u32), prefix_end).is_some_and(wanted))
-            .map(|(_, fact)| fact.value.as_str())
-            .collect()
+    /// Facts born before a message.
+    fn born_before(&self, end: MessageIdx) -> &'a [Fact] {
+        let all = &self.facts.facts;
+        all.get(..all.partition_point(|fact| fact.birth < end)).unwrap_or_default()
+    }
+
+    /// What belongs on the lists of a cycle.
+    fn truths(&self, cycle: &Cycle<'_>) -> Rc<Truths<'a>> {
+        let stretch = [cycle.began, cycle.compacted_end, cycle.prefix_end];
+        let mut known = self.truths.borrow_mut();
+        let truths = known.entry(stretch).or_insert_with(|| {
+            let [now, then] = [cycle.prefix_end, cycle.compacted_end].map(|end| self.truth(cycle, end));
+            Rc::new(Truths { now, then })
+        });
+        truths.clone()
+    }
+
+    /// Live files of a prefix with an operation in the compacted part.
+    fn truth(&self, cycle: &Cycle<'_>, prefix_end: MessageIdx) -> Truth<'a> {
+        let [mut changed, mut read, mut deleted] = [const { Vec::new() }; 3];
+        for (index, fact) in self.born_before(cycle.compacted_end).iter().enumerate() {
+            if !fact.class.is_file() || !belongs(fact, cycle) {
+                continue;
+            }
+            let list = match self.facts.class_at(FactId(index as u32), prefix_end) {
+                Some(FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed) => {
+                    &mut changed
+                }
+                Some(FactClass::FileRead) => &mut read,
+                Some(FactClass::FileDeleted) => &mut deleted,
+                _ => continue,
+            };
+            list.push(fact.value.as_str());
+        }
+        let [changed, read, deleted] = [changed, read, deleted].map(Names::new);
+        Truth { changed, read, deleted }
     }
 }
 
 /// Has the session of a cycle anything to do with a fact?
 fn belongs(fact: &Fact, cycle: &Cycle<'_>) -> bool {
-    before(&fact.mentions, cycle.prefix_end).last().is_none_or(|at| *at >= cycle.began)
-}
-
-fn is_changed(class: FactClass) -> bool {
-    matches!(class, FactClass::FileModified | FactClass::FileCreated | FactClass::FileRenamed)
+    cycle.began == MessageIdx(0)
+        || before(&fact.mentions, cycle.prefix_end).last().is_none_or(|at| *at >= cycle.began)
 }
 
 fn count(tally: &mut Tally, at_risk: bool, present: bool) {
@@ -448,6 +494,19 @@ pub fn generated_text(context: &Context) -> String {
         Entry::Summary { text, .. } => Some(text.as_str()),
         Entry::Kept(_) | Entry::Clipped { .. } => None,
     }))
+}
+
+/// The lines of a text, as [`str::lines`] gives them.
+fn lines(text: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut start = 0;
+    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
+        let line = text.get(start..end).unwrap_or_default();
+        lines.push(line.strip_suffix('\r').unwrap_or(line));
+        start = end + 1;
+    }
+    lines.extend(text.get(start..).filter(|rest| !rest.is_empty()));
+    lines
 }
 
 /// What is left of messages that stand in the context in part.

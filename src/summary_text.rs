@@ -208,7 +208,11 @@ impl OwnLines {
     /// Whether a line is one of them. What stands between their braces may be anything.
     pub fn holds(&self, line: &str) -> bool {
         let line = line.trim();
-        !line.is_empty() && self.0.iter().any(|template| is_of(line, template))
+        let Some(first) = line.as_bytes().first() else { return false };
+        let may_be = |template: &&String| {
+            template.as_bytes().first().is_some_and(|begins| begins == first || *begins == b'{')
+        };
+        self.0.iter().filter(may_be).any(|template| is_of(line, template))
     }
 }
 

@@ -69,17 +69,21 @@ impl Tokenizer {
     /// Exact counts come from the crate `tiktoken`, which tests prove equal to tiktoken-rs; the one text shape it is
     /// known to miscount goes to tiktoken-rs itself, by the call that cannot panic.
     pub fn count(self, text: &str) -> u64 {
+        if self == Self::O200k
+            && text.contains(LONG_S_CONTRACTION)
+            && let Some(count) = self.count_reference(text)
+        {
+            return count;
+        }
+        self.count_plain(text)
+    }
+
+    /// The same, of a text that does not hold that shape.
+    fn count_plain(self, text: &str) -> u64 {
         static O200K: OnceLock<Option<&'static tiktoken::CoreBpe>> = OnceLock::new();
         static CL100K: OnceLock<Option<&'static tiktoken::CoreBpe>> = OnceLock::new();
         let fast = match self {
-            Self::O200k => {
-                if text.contains(LONG_S_CONTRACTION)
-                    && let Some(count) = self.count_reference(text)
-                {
-                    return count;
-                }
-                O200K.get_or_init(|| tiktoken::get_encoding("o200k_base"))
-            }
+            Self::O200k => O200K.get_or_init(|| tiktoken::get_encoding("o200k_base")),
             Self::Cl100k => CL100K.get_or_init(|| tiktoken::get_encoding("cl100k_base")),
             Self::Heuristic => &None,
         };

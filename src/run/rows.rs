@@ -420,6 +420,10 @@ impl Scene<'_> {
         lost: &mut FxHashSet<u32>,
         outcome: &mut SessionOutcome,
     ) {
+        // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
+        let strategy = self.frame.strategy.name();
+        let wrote = writes(strategy);
+        let mut slot = outcome.losses.iter().position(|loss| writes(&loss.row.strategy) == wrote);
         for fate in score.fates.iter().filter(|fate| fate.at_risk && !fate.tier.is_present()) {
             if !lost.insert(fate.id.0) {
                 continue;
@@ -429,9 +433,6 @@ impl Scene<'_> {
             let (damage, harm) = damage(fate.tier, score.outdated.contains(&fate.id));
             let weight = harm * class_weight(fate.class);
             let rank = (std::cmp::Reverse(weight * (1 + later.min(20))), number as u8, u64::from(fact.line));
-            // Only the worst loss of a session can be listed, and one of those that wrote a summary goes first.
-            let strategy = self.frame.strategy.name();
-            let slot = outcome.losses.iter().position(|loss| writes(&loss.row.strategy) == writes(strategy));
             let known = slot.and_then(|at| outcome.losses.get(at));
             if known.is_some_and(|loss| (loss.rank, loss.row.strategy.as_str()) <= (rank, strategy)) {
                 continue;
@@ -453,7 +454,10 @@ impl Scene<'_> {
             let loss = Loss { rank, row, fact: fate.id.0, plan: outcome.lost.len() };
             match slot.and_then(|at| outcome.losses.get_mut(at)) {
                 Some(known) => *known = loss,
-                None => outcome.losses.push(loss),
+                None => {
+                    slot = Some(outcome.losses.len());
+                    outcome.losses.push(loss);
+                }
             }
         }
     }

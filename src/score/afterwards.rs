@@ -80,7 +80,7 @@ pub fn afterwards(
     for fate in fates.iter().filter(|fate| gone.contains_key(&fate.id.0)) {
         let Some(fact) = facts.get(fate.id) else { continue };
         let present = u64::from(fate.tier.is_present());
-        if Need::of(facts, fact, from, end) == Need::Used {
+        if Need::of(facts.next_mention(fact, from, end)) == Need::Used {
             found.used += 1;
             found.used_kept += present;
         }

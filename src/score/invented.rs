@@ -71,25 +71,30 @@ impl<'a> Occurrences<'a> {
         Self { transcript, paths, backslashes: RefCell::default(), known: RefCell::default() }
     }
 
-    /// How many distinct tokens of a generated text are invented.
-    pub fn invented(&self, text: &str, prefix_end: MessageIdx) -> u64 {
-        self.unknown(text, prefix_end, |unknown| unknown.len() as u64)
+    /// How many distinct tokens in the lines of a generated text are invented.
+    pub fn invented(&self, lines: &[&str], prefix_end: MessageIdx) -> u64 {
+        self.unknown(lines.iter().copied(), prefix_end, |unknown| unknown.len() as u64)
     }
 
-    /// These tokens, sorted.
+    /// These tokens of a text, sorted.
     pub fn items(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
-        self.unknown(text, prefix_end, |unknown| {
+        self.unknown(text.lines(), prefix_end, |unknown| {
             let mut items: Vec<String> = unknown.iter().map(|token| token.text.to_string()).collect();
             items.sort_unstable();
             items
         })
     }
 
-    /// The distinct tokens of a text that stand nowhere before `prefix_end`.
-    fn unknown<R>(&self, text: &str, prefix_end: MessageIdx, take: impl FnOnce(&[&Token]) -> R) -> R {
+    /// The distinct tokens of lines that stand nowhere before `prefix_end`.
+    fn unknown<'t, R>(
+        &self,
+        text: impl Iterator<Item = &'t str>,
+        prefix_end: MessageIdx,
+        take: impl FnOnce(&[&Token]) -> R,
+    ) -> R {
         let Known { lines, numbers, tokens } = &mut *self.known.borrow_mut();
         let mut unknown: Vec<u32> = Vec::new();
-        for line in text.lines() {
+        for line in text {
             let of_line = if let Some(of_line) = lines.get(line) {
                 of_line
             } else {
@@ -178,8 +183,11 @@ fn has_backslash(known: &mut Vec<bool>, transcript: &Transcript, at: usize) -> b
 }
 
 /// A path without its way from here.
-fn bare(token: &str) -> &str {
-    token.trim_start_matches("./")
+pub(super) fn bare(mut token: &str) -> &str {
+    while let Some(rest) = token.strip_prefix("./") {
+        token = rest;
+    }
+    token
 }
 
 /// Texts of a part.
@@ -193,20 +201,33 @@ fn texts(part: &Part) -> [&str; 2] {
     }
 }
 
-/// Bytes between tokens: white space, quotes, brackets, list marks, and all that is no ASCII.
-const SEPARATES: [bool; 256] = {
-    let mut table = [false; 256];
+/// Classes of bytes, as bits. Those between tokens: white space, quotes, brackets, list marks, and all that is no ASCII.
+const SEPARATES: u8 = 1;
+const SLASH: u8 = 1 << 1;
+/// May stand in a hexadecimal identifier, or behind one.
+const HEX: u8 = 1 << 2;
+const OTHER: u8 = 1 << 3;
+
+const CLASS: [u8; 256] = {
+    let mut table = [OTHER; 256];
     let mut wide = 0x80;
     while wide < table.len() {
-        table[wide] = true;
+        table[wide] = SEPARATES;
         wide += 1;
     }
-    let marks = b" \t\n\r\x0b\x0c\"'`<>()[]{},;|*";
     let mut at = 0;
-    while at < marks.len() {
-        table[marks[at] as usize] = true;
+    let hex = b"0123456789abcdefABCDEF-.:!?";
+    while at < hex.len() {
+        table[hex[at] as usize] = HEX;
         at += 1;
     }
+    let marks = b" \t\n\r\x0b\x0c\"'`<>()[]{},;|*";
+    at = 0;
+    while at < marks.len() {
+        table[marks[at] as usize] = SEPARATES;
+        at += 1;
+    }
+    table[b'/' as usize] = SLASH;
     table
 };
 
@@ -218,31 +239,40 @@ fn take_candidates<'t>(line: &'t str, out: &mut impl Extend<&'t str>) {
         out.extend(Some(quoted).filter(|quoted| quoted.chars().count() >= 8));
         return;
     }
-    // Paths and URLs have a slash, hexadecimal numbers a digit.
-    if !line.bytes().any(|byte| byte == b'/' || byte.is_ascii_digit()) {
+    // Paths and URLs have a slash, hexadecimal numbers a digit. Looked for without a branch for each byte.
+    let telling = |byte: u8| u8::from(byte == b'/') | u8::from(byte.is_ascii_digit());
+    if line.bytes().fold(0, |any, byte| any | telling(byte)) == 0 {
         return;
     }
-    out.extend(
-        tokens(line)
-            // What names something is a hexadecimal number or has a slash.
-            .filter(|token| token.len() >= HEX_DIGITS || memchr::memchr(b'/', token.as_bytes()).is_some())
-            .map(|token| token.trim_end_matches(['.', ':', '!', '?']))
-            .filter(|token| {
-                is_path(token) || is_hex(token) || memmem::find(token.as_bytes(), b"://").is_some()
-            }),
-    );
+    let told = tokens(line).filter_map(|(token, classes)| {
+        // What names something has a slash or is a hexadecimal number.
+        let hex = classes & (SLASH | OTHER) == 0 && token.len() >= HEX_DIGITS;
+        if classes & SLASH == 0 && !hex {
+            return None;
+        }
+        let token = token.trim_end_matches(['.', ':', '!', '?']);
+        let url = || memmem::find(token.as_bytes(), b"://").is_some();
+        (is_path(token) || is_hex(token) || url()).then_some(token)
+    });
+    out.extend(told);
 }
 
-/// The pieces of a line between bytes that separate.
-fn tokens(line: &str) -> impl Iterator<Item = &str> {
-    let mut rest = line;
+/// The pieces of a line between bytes that separate, each with the classes of its bytes.
+fn tokens(line: &str) -> impl Iterator<Item = (&str, u8)> {
+    let bytes = line.as_bytes();
+    let class = move |at: usize| bytes.get(at).map(|byte| CLASS[*byte as usize]);
+    let mut at = 0;
     std::iter::from_fn(move || {
-        let from = rest.bytes().position(|byte| !SEPARATES[byte as usize])?;
-        let behind = rest.get(from..)?;
-        let to = behind.bytes().position(|byte| SEPARATES[byte as usize]).unwrap_or(behind.len());
-        let (token, after) = behind.split_at_checked(to)?;
-        rest = after;
-        Some(token)
+        while class(at)? == SEPARATES {
+            at += 1;
+        }
+        let from = at;
+        let mut classes = 0;
+        while let Some(class) = class(at).filter(|class| *class != SEPARATES) {
+            classes |= class;
+            at += 1;
+        }
+        Some((line.get(from..at)?, classes))
     })
 }
 
@@ -290,6 +320,7 @@ mod tests {
         check_candidates("see https://example.com/x?y=1.", &["https://example.com/x?y=1"]);
         check_candidates("> never touch the generated files", &["never touch the generated files"]);
         check_candidates("</read-files>", &[]);
+        check_candidates("at 12ab34cd-0001-a2b3: see 12ab34cg, abc-123", &["12ab34cd-0001-a2b3"]);
         check_candidates("3/4 done, 10:30, e.g. this", &[]);
     }
 }

@@ -4,6 +4,7 @@
 //! and sentences that begin with `Modified files:` and `Read files:`. Only where a harness keeps its lists beside the
 //! text are those taken instead.
 
+use super::invented::bare;
 use crate::summarize::FileLists;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::OnceCell;
@@ -49,8 +50,8 @@ impl ListScore {
     }
 }
 
-/// The lists of a generated text, or of the harness; `None` when there are none and none are meant to be.
-pub fn listed(text: &str, metadata: Option<&FileLists>, writes_lists: bool) -> Option<Listed> {
+/// The lists of the lines of a generated text, or of the harness; `None` when there are none and none are meant to be.
+pub fn listed(lines: &[&str], metadata: Option<&FileLists>, writes_lists: bool) -> Option<Listed> {
     if let Some(lists) = metadata {
         return Some(Listed { modified: lists.modified.clone(), read: lists.read.clone() });
     }
@@ -59,7 +60,7 @@ pub fn listed(text: &str, metadata: Option<&FileLists>, writes_lists: bool) -> O
     }
     let mut found = Listed::default();
     let mut open: Option<bool> = None;
-    for line in text.lines() {
+    for line in lines {
         let line = line.trim();
         match line {
             "<modified-files>" => open = Some(true),
@@ -97,27 +98,34 @@ fn sentence(line: &str, found: &mut Listed) {
 }
 
 fn clean(path: &str) -> &str {
-    path.trim().trim_start_matches("- ").trim_matches(|c| matches!(c, '`' | '"' | '\'' | ',' | ';'))
+    let mut path = path.trim();
+    while let Some(rest) = path.strip_prefix("- ") {
+        path = rest;
+    }
+    path.trim_matches(|c| matches!(c, '`' | '"' | '\'' | ',' | ';'))
 }
 
 /// Paths that belong on a list, found by any spelling that names one of them.
-struct Names<'t> {
-    exact: FxHashSet<&'t str>,
-    paths: &'t [&'t str],
+#[derive(Debug)]
+pub struct Names<'t> {
+    paths: Vec<&'t str>,
+    exact: OnceCell<FxHashSet<&'t str>>,
     /// The paths by their last component.
     by_name: OnceCell<FxHashMap<&'t str, Vec<&'t str>>>,
 }
 
 impl<'t> Names<'t> {
-    fn new(paths: &'t [&'t str]) -> Self {
-        Self { exact: paths.iter().copied().collect(), paths, by_name: OnceCell::new() }
+    /// Of these paths.
+    pub fn new(paths: Vec<&'t str>) -> Self {
+        Self { paths, exact: OnceCell::new(), by_name: OnceCell::new() }
     }
 
     /// The path that a spelling names: itself, or the only one that ends so.
     fn named(&self, spelling: &str) -> Option<&'t str> {
-        let spelling = spelling.trim_start_matches("./");
-        self.exact.get(spelling).copied().or_else(|| {
-            let by_name = self.by_name.get_or_init(|| by_name(self.paths));
+        let spelling = bare(spelling);
+        let exact = self.exact.get_or_init(|| self.paths.iter().copied().collect());
+        exact.get(spelling).copied().or_else(|| {
+            let by_name = self.by_name.get_or_init(|| by_name(&self.paths));
             let ends_so = |path: &&&str| {
                 let before = path.strip_suffix(spelling);
                 before.is_some_and(|before| before.ends_with('/') && !spelling.is_empty())
@@ -130,28 +138,27 @@ impl<'t> Names<'t> {
 
 /// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly
 /// one; each true path counts once.
-pub fn score(listed: Option<&[String]>, truth: &[&str]) -> ListScore {
+pub fn score(listed: Option<&[String]>, names: &Names<'_>) -> ListScore {
+    let truth = names.paths.len() as u64;
     let Some(listed) = listed else {
-        return ListScore { listed: None, right: None, truth: truth.len() as u64 };
+        return ListScore { listed: None, right: None, truth };
     };
-    let names = Names::new(truth);
-    let unique: FxHashSet<&str> = listed.iter().map(|path| path.trim_start_matches("./")).collect();
+    let unique: FxHashSet<&str> = listed.iter().map(|path| bare(path)).collect();
     // Two spellings of one true path are right once.
     let right = unique.iter().filter_map(|path| names.named(path)).collect::<FxHashSet<&str>>().len();
-    ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth: truth.len() as u64 }
+    ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth }
 }
 
 /// Listed paths under the wrong heading: called modified and only read, called read and changed, called either and
 /// deleted. A spelling that names a file of its own heading is right there, whatever else ends like it.
-pub fn misclassified(listed: &Listed, changed: &[&str], read: &[&str], deleted: &[&str]) -> u64 {
-    let [changed, read, deleted] = [changed, read, deleted].map(Names::new);
+pub fn misclassified(listed: &Listed, changed: &Names<'_>, read: &Names<'_>, deleted: &Names<'_>) -> u64 {
     let wrong = |list: &[String], own: &Names<'_>, other: &Names<'_>| {
         let strange = list.iter().filter(|path| own.named(path).is_none());
         let wrong: FxHashSet<&str> =
             strange.filter_map(|path| other.named(path).or_else(|| deleted.named(path))).collect();
         wrong.len() as u64
     };
-    wrong(&listed.modified, &changed, &read) + wrong(&listed.read, &read, &changed)
+    wrong(&listed.modified, changed, read) + wrong(&listed.read, read, changed)
 }
 
 /// What stands behind the last slash of a path.
@@ -175,7 +182,8 @@ mod tests {
     use super::*;
 
     fn check_listed(text: &str, modified: &[&str], read: &[&str]) {
-        let found = listed(text, None, true).unwrap();
+        let lines: Vec<&str> = text.lines().collect();
+        let found = listed(&lines, None, true).unwrap();
         assert_eq!(found.modified, modified, "{text}");
         assert_eq!(found.read, read, "{text}");
     }
@@ -194,16 +202,16 @@ mod tests {
 
     #[test]
     fn a_text_without_lists_has_recall_zero_and_no_precision() {
-        let score = score(None, &["/p/a.rs"]);
+        let score = score(None, &Names::new(vec!["/p/a.rs"]));
         assert_eq!((score.precision(), score.recall(), score.f1()), (None, Some(0.0), None));
-        assert_eq!(listed("whatever", None, false), None);
+        assert_eq!(listed(&["whatever"], None, false), None);
     }
 
     #[test]
     fn a_path_is_right_when_it_ends_exactly_one_true_path() {
         let truth = ["/p/src/a/mod.rs", "/p/src/b/mod.rs", "/p/c.rs"];
         let listed = ["mod.rs", "a/mod.rs", "c.rs", "d.rs"].map(str::to_owned);
-        let score = score(Some(&listed), &truth);
+        let score = score(Some(&listed), &Names::new(truth.to_vec()));
         assert_eq!((score.listed, score.right, score.truth), (Some(4), Some(2), 3));
         assert_eq!(score.precision(), Some(0.5));
     }
@@ -213,7 +221,9 @@ mod tests {
         let check = |modified: &[&str], read: &[&str], expected| {
             let list = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
             let listed = Listed { modified: list(modified), read: list(read) };
-            let found = misclassified(&listed, &["/p/src/a.rs"], &["/p/src/b.rs"], &["/p/src/c.rs"]);
+            let [changed, read, deleted] =
+                ["/p/src/a.rs", "/p/src/b.rs", "/p/src/c.rs"].map(|path| Names::new(vec![path]));
+            let found = misclassified(&listed, &changed, &read, &deleted);
             assert_eq!(found, expected, "{listed:?}");
         };
         check(&["src/a.rs"], &["src/b.rs"], 0);
@@ -225,13 +235,13 @@ mod tests {
     #[test]
     fn a_true_path_spelled_twice_is_right_once() {
         let listed = ["/p/src/a.rs", "src/a.rs"].map(str::to_owned);
-        let score = score(Some(&listed), &["/p/src/a.rs"]);
+        let score = score(Some(&listed), &Names::new(vec!["/p/src/a.rs"]));
         assert_eq!((score.listed, score.right, score.recall()), (Some(2), Some(1), Some(1.0)));
     }
 
     #[test]
     fn nothing_true_and_nothing_listed_is_not_a_score() {
-        let score = score(Some(&[]), &[]);
+        let score = score(Some(&[]), &Names::new(Vec::new()));
         assert_eq!((score.precision(), score.recall(), score.f1()), (None, None, None));
     }
 }

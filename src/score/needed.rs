@@ -6,7 +6,7 @@
 //! log itself was compacted in that stretch the agent knew less than the replay assumes: such labels are *biased*.
 
 use super::{Cycle, Fate};
-use crate::facts::{Author, Fact, FactClass, FactId, FactSet, FileUse, UseKind};
+use crate::facts::{Author, FactClass, FactId, FactSet, FileUse, UseKind};
 use crate::tokens::TokenIndex;
 use crate::transcript::{Link, MessageIdx, PartRef, Transcript};
 
@@ -38,8 +38,9 @@ impl Need {
         }
     }
 
-    pub(super) fn of(facts: &FactSet, fact: &Fact, from: MessageIdx, to: MessageIdx) -> Self {
-        match facts.next_mention(fact, from, to) {
+    /// By the mention that comes next.
+    pub(super) fn of(next: Option<(MessageIdx, Author)>) -> Self {
+        match next {
             None => Self::Unused,
             Some((_, Author::Agent)) => Self::Used,
             Some((_, Author::User)) => Self::Resupplied,

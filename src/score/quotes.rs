@@ -37,16 +37,16 @@ impl<'a> UserWords<'a> {
         Self { transcript, texts: OnceCell::new() }
     }
 
-    /// Counts the quotations of a generated text.
-    pub fn quotes(&self, text: &str, prefix_end: MessageIdx) -> Quotes {
-        let quoted = quotations(text);
+    /// Counts the quotations in the lines of a generated text.
+    pub fn quotes(&self, lines: &[&str], prefix_end: MessageIdx) -> Quotes {
+        let quoted = quotations(lines.iter().copied());
         let fabricated = quoted.iter().filter(|quote| !self.said(quote, prefix_end)).count();
         Quotes { quoted: quoted.len() as u64, fabricated: fabricated as u64 }
     }
 
     /// The quotations that nobody said.
     pub fn fabricated(&self, text: &str, prefix_end: MessageIdx) -> Vec<String> {
-        quotations(text)
+        quotations(text.lines())
             .into_iter()
             .filter(|quote| !self.said(quote, prefix_end))
             .map(str::to_owned)
@@ -98,18 +98,21 @@ fn plain(text: &str) -> String {
     words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ").to_lowercase()
 }
 
-/// The user lines that a text quotes.
-fn quotations(text: &str) -> Vec<&str> {
+/// The user lines that the lines of a text quote.
+fn quotations<'t>(lines: impl Iterator<Item = &'t str>) -> Vec<&'t str> {
     let mut found = Vec::new();
     let mut open = false;
-    for line in text.lines() {
-        let trimmed = line.trim();
+    for line in lines {
         if let Some(heading) = heading(line) {
             let heading = heading.to_lowercase();
             open = HEADINGS.iter().any(|words| heading.contains(words));
             continue;
         }
-        if open && let Some(quote) = trimmed.strip_prefix("> ").or_else(|| in_marks(item(trimmed)?)) {
+        if !open {
+            continue;
+        }
+        let trimmed = line.trim();
+        if let Some(quote) = trimmed.strip_prefix("> ").or_else(|| in_marks(item(trimmed)?)) {
             found.push(quote.trim());
         }
     }
@@ -119,7 +122,6 @@ fn quotations(text: &str) -> Vec<&str> {
 
 /// A line that begins a section: `## x`, `6. x:`, `**x**`, all at the margin.
 fn heading(line: &str) -> Option<&str> {
-    let begins = line.starts_with('#') || line.starts_with("**");
     let numbered = || {
         line.split_once(". ").is_some_and(|(number, rest)| {
             (1..=2).contains(&number.len())
@@ -127,7 +129,12 @@ fn heading(line: &str) -> Option<&str> {
                 && rest.trim_end().trim_end_matches('*').ends_with(':')
         })
     };
-    (begins || line.starts_with(|c: char| c.is_ascii_digit()) && numbered()).then_some(line)
+    let begins = match line.as_bytes() {
+        [b'#', ..] | [b'*', b'*', ..] => true,
+        [b'0'..=b'9', ..] => numbered(),
+        _ => false,
+    };
+    begins.then_some(line)
 }
 
 /// The text of a list item.
@@ -159,7 +166,8 @@ U: This was said behind the compaction.";
     fn check(summary: &str, quoted: u64, fabricated: u64) {
         let session = transcript(LOG);
         let words = UserWords::new(&session);
-        let found = words.quotes(summary, MessageIdx(4));
+        let lines: Vec<&str> = summary.lines().collect();
+        let found = words.quotes(&lines, MessageIdx(4));
         assert_eq!(found, Quotes { quoted, fabricated }, "{summary}");
         assert_eq!(words.fabricated(summary, MessageIdx(4)).len() as u64, fabricated);
     }

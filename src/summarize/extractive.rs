@@ -144,7 +144,7 @@ fn frame_tokens(request: &SummaryRequest<'_>, frame: Frame) -> u64 {
     // Lead-ins and headings that are only written with content: about one more line each.
     let lead_ins = match (request.layout, frame) {
         (_, Frame::Bare) => 0,
-        (Layout::Prose, _) => layout::lead_ins().map(|(lead, _)| lead.len() as u64 / 5 + 2).sum(),
+        (Layout::Prose, _) => layout::lead_ins().map(|lead| lead.len() as u64 / 5 + 2).sum(),
         (_, Frame::Sparse) => 30,
         (_, Frame::Full) => 0,
     };

@@ -32,15 +32,19 @@ impl Counter {
             // Its rounding does not add up, and it costs nothing.
             return self.tokenizer.count(text);
         }
+        // The shape that is not counted plainly is none of ASCII, and these texts are short: that is soon told.
+        let tokens = |text: &str| {
+            if text.is_ascii() { self.tokenizer.count_plain(text) } else { self.tokenizer.count(text) }
+        };
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         let mut total = 0;
         for line in lines(text) {
             total += u64::from(remembered(&mut known, line, |known| {
                 let Some((before, core, behind)) = core(line) else {
-                    return self.tokenizer.count(line) as u32;
+                    return tokens(line) as u32;
                 };
-                let ends = self.tokenizer.count(before) + self.tokenizer.count(behind);
-                ends as u32 + remembered(known, core, |_| self.tokenizer.count(core) as u32)
+                let ends = tokens(before) + tokens(behind);
+                ends as u32 + remembered(known, core, |_| tokens(core) as u32)
             }));
         }
         total

@@ -11,8 +11,10 @@ use super::words::{self, Cues, Look, look};
 use crate::fileops::{self, TodoState, ToolKind};
 use crate::summarize::SessionView;
 use crate::transcript::{Message, Outcome, Part, Role};
+use aho_corasick::AhoCorasick;
 use std::collections::BTreeMap;
 use std::ops::Range;
+use std::sync::LazyLock;
 
 /// Longest request kept as one line, in characters.
 const REQUEST: usize = 320;
@@ -20,6 +22,13 @@ const REQUEST: usize = 320;
 const GOAL: usize = 560;
 /// Sentences of one text part that are looked at in full; of the rest only those with strong cues.
 const SENTENCES: usize = 150;
+
+/// Marks of injected text that holds instructions of the project.
+static PROJECT_RULES: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let marks =
+        ["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"];
+    AhoCorasick::new(marks).ok()
+});
 
 /// The prepared session.
 #[derive(Debug)]
@@ -209,10 +218,7 @@ impl Building {
     /// Instructions of the project that the harness put into a user message.
     fn project_rules(&mut self, at: u32, text: &str) {
         let head = lines::head(text, 600);
-        if !["CLAUDE.md", "AGENTS.md", "GEMINI.md", "project instructions", "codebase and user instructions"]
-            .iter()
-            .any(|mark| head.contains(mark))
-        {
+        if PROJECT_RULES.as_ref().is_none_or(|finder| !finder.is_match(head)) {
             return;
         }
         let mut count = 0u32;
@@ -264,6 +270,7 @@ impl Building {
                 continue;
             }
             let pieces = table_row(line);
+            let cells = pieces.contains(" | ");
             lines::sentences(pieces, |sentence| {
                 count += 1;
                 let clean = lines::clean_cut(sentence, lines::LONGEST);
@@ -296,7 +303,7 @@ impl Building {
                 if lead {
                     weight *= 0.6;
                 }
-                if pieces.contains(" | ") {
+                if cells {
                     weight *= 0.7;
                 }
                 self.items.push(Item::new(kind, without_stop(&clean), at, weight, seen));
@@ -502,51 +509,64 @@ fn classify(mark: Mark, hint: Option<Kind>, seen: &Look, closing: bool) -> Kind 
     Kind::Note
 }
 
+/// Words of headings, with the kind of the lines below them; of several the first counts.
+const SECTIONS: &[(&str, Kind)] = &[
+    ("decision", Kind::Decision),
+    ("rationale", Kind::Decision),
+    ("constraint", Kind::Rule),
+    ("preference", Kind::Rule),
+    ("requirement", Kind::Rule),
+    ("instruction", Kind::Rule),
+    ("in progress", Kind::Progress),
+    ("current work", Kind::State),
+    ("current state", Kind::State),
+    ("status", Kind::State),
+    ("blocked", Kind::Failure),
+    ("failing", Kind::Failure),
+    ("problem", Kind::Value),
+    ("error", Kind::Value),
+    ("next", Kind::Next),
+    ("remaining", Kind::Todo),
+    ("pending", Kind::Todo),
+    ("todo", Kind::Todo),
+    ("to do", Kind::Todo),
+    ("user message", Kind::Asked),
+    ("goal", Kind::Goal),
+    ("active task", Kind::Goal),
+    ("objective", Kind::Goal),
+    ("intent", Kind::Goal),
+    ("primary request", Kind::Goal),
+    ("original request", Kind::Goal),
+    ("done", Kind::Done),
+    ("complete", Kind::Done),
+    ("progress", Kind::Done),
+    ("change", Kind::Done),
+    ("narrative", Kind::Done),
+    ("what was", Kind::Done),
+    ("history", Kind::Done),
+    ("context", Kind::Value),
+    ("technical", Kind::Value),
+    ("concept", Kind::Value),
+    ("artifact", Kind::Value),
+    ("file", Kind::Value),
+    ("finding", Kind::Value),
+];
+
+static SECTION_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(SECTIONS.iter().map(|(name, _)| *name)).ok()
+});
+
 /// Kind that a heading promises for the lines below it.
 pub(super) fn section_kind(heading: &str) -> Option<Kind> {
-    const NAMES: &[(&str, Kind)] = &[
-        ("decision", Kind::Decision),
-        ("rationale", Kind::Decision),
-        ("constraint", Kind::Rule),
-        ("preference", Kind::Rule),
-        ("requirement", Kind::Rule),
-        ("instruction", Kind::Rule),
-        ("in progress", Kind::Progress),
-        ("current work", Kind::State),
-        ("current state", Kind::State),
-        ("status", Kind::State),
-        ("blocked", Kind::Failure),
-        ("failing", Kind::Failure),
-        ("problem", Kind::Value),
-        ("error", Kind::Value),
-        ("next", Kind::Next),
-        ("remaining", Kind::Todo),
-        ("pending", Kind::Todo),
-        ("todo", Kind::Todo),
-        ("to do", Kind::Todo),
-        ("user message", Kind::Asked),
-        ("goal", Kind::Goal),
-        ("active task", Kind::Goal),
-        ("objective", Kind::Goal),
-        ("intent", Kind::Goal),
-        ("primary request", Kind::Goal),
-        ("original request", Kind::Goal),
-        ("done", Kind::Done),
-        ("complete", Kind::Done),
-        ("progress", Kind::Done),
-        ("change", Kind::Done),
-        ("narrative", Kind::Done),
-        ("what was", Kind::Done),
-        ("history", Kind::Done),
-        ("context", Kind::Value),
-        ("technical", Kind::Value),
-        ("concept", Kind::Value),
-        ("artifact", Kind::Value),
-        ("file", Kind::Value),
-        ("finding", Kind::Value),
-    ];
+    // Of other scripts letters fold into ASCII.
+    if heading.is_ascii()
+        && let Some(finder) = SECTION_FINDER.as_ref()
+    {
+        let first = finder.find_overlapping_iter(heading).map(|name| name.pattern().as_usize()).min();
+        return first.and_then(|at| SECTIONS.get(at)).map(|(_, kind)| *kind);
+    }
     let lower = heading.to_lowercase();
-    NAMES.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
+    SECTIONS.iter().find(|(name, _)| lower.contains(name)).map(|(_, kind)| *kind)
 }
 
 /// Kind promised by a plain short line that ends with a colon: `Remaining work:`.
@@ -564,4 +584,25 @@ fn table_row<'a>(line: &'a Line<'_>) -> &'a str {
 pub(super) fn without_stop(text: &str) -> &str {
     let short = text.strip_suffix('.').filter(|short| !short.ends_with('.')).unwrap_or(text);
     short.strip_suffix('。').unwrap_or(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_of_the_names_of_a_heading_counts() {
+        for (at, (name, kind)) in SECTIONS.iter().enumerate() {
+            for (other, _) in SECTIONS.get(at..).unwrap_or_default() {
+                for heading in [format!("{other} and {name}"), format!("The {}/{other}", name.to_uppercase())]
+                {
+                    let wide = format!("{heading} \u{2013}");
+                    assert_eq!(section_kind(&heading), section_kind(&wide), "{heading}");
+                }
+            }
+            assert!(section_kind(name).is_some(), "{kind:?}");
+        }
+        assert_eq!(section_kind("Next Steps and Decisions"), Some(Kind::Decision));
+        assert_eq!(section_kind("Overview"), None);
+    }
 }

@@ -218,7 +218,9 @@ fn shown<'a>(paths: &'a [String], cwd: Option<&str>, most: u64, counter: &Counte
 /// A path as written: relative to the working directory inside of it, on one line.
 fn written<'a>(path: &'a str, cwd: Option<&str>) -> Cow<'a, str> {
     let short = paths::relative(path, cwd);
-    if short.chars().any(char::is_control) {
+    // Of plain ASCII without a branch for each byte.
+    let control = |any: u8, byte: u8| any | u8::from(byte.is_ascii_control() || !byte.is_ascii());
+    if short.bytes().fold(0, control) != 0 && short.chars().any(char::is_control) {
         Cow::Owned(short.escape_debug().to_string())
     } else {
         Cow::Borrowed(short)

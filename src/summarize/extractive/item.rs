@@ -46,7 +46,8 @@ pub(super) const GROUPS: usize = 8;
 
 impl Kind {
     /// All kinds.
-    pub(super) const ALL: [Self; 16] = [
+    #[cfg(test)]
+    const ALL: [Self; 16] = [
         Self::Goal,
         Self::Request,
         Self::Answered,
@@ -137,6 +138,22 @@ impl Kind {
     /// True for kinds that tell how things went rather than what holds: the old ones make room for the new ones.
     pub(super) fn fades(self) -> bool {
         matches!(self, Self::Value | Self::Note | Self::Done | Self::Progress | Self::Asked | Self::Check)
+    }
+
+    /// The kind that the label of a line tells, and what stands behind the label.
+    pub(super) fn labelled(line: &str) -> Option<(Self, &str)> {
+        let alike: &[Self] = match line.as_bytes().first()? {
+            b'A' => &[Self::Asked],
+            b'D' => &[Self::Active],
+            b'F' => &[Self::Failure],
+            b'L' => &[Self::Answered],
+            b'R' => &[Self::Request, Self::Check],
+            b'S' => &[Self::State],
+            b'T' => &[Self::Progress],
+            b'[' => &[Self::Todo],
+            _ => return None,
+        };
+        alike.iter().find_map(|kind| Some((*kind, line.strip_prefix(kind.label())?)))
     }
 
     /// Words in front of the line, from which the next round knows the kind again.
@@ -264,4 +281,19 @@ pub(super) fn info(look: &Look) -> f32 {
         sum *= 0.25;
     }
     sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_tell_their_kinds() {
+        for kind in Kind::ALL {
+            let line = format!("{}text", kind.label());
+            let told = (!kind.label().is_empty()).then_some((kind, "text"));
+            assert_eq!(Kind::labelled(&line), told);
+        }
+        assert_eq!(Kind::labelled("Rather: text"), None);
+    }
 }

@@ -3,6 +3,12 @@
 use super::files::Files;
 use super::item::Kind;
 use crate::summarize::{Layout, ListForm};
+use std::sync::LazyLock;
+
+/// About so many bytes stand around the text of a line.
+const LABEL: usize = 16;
+/// About so many are the headings.
+const FRAME: usize = 256;
 
 /// How much of the frame is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -37,6 +43,8 @@ pub(super) struct Entry<'a> {
 struct Section {
     heading: &'static str,
     kinds: &'static [Kind],
+    /// A bit for each of `kinds`.
+    bits: u16,
     /// Holds the file lists when they are written inline.
     files: bool,
     /// A heading that only groups the ones below it.
@@ -44,7 +52,26 @@ struct Section {
 }
 
 const fn section(heading: &'static str, kinds: &'static [Kind]) -> Section {
-    Section { heading, kinds, files: false, group: false }
+    let (mut bits, mut at) = (0, 0);
+    while at < kinds.len() {
+        bits |= 1 << kinds[at] as u16;
+        at += 1;
+    }
+    Section { heading, kinds, bits, files: false, group: false }
+}
+
+impl Section {
+    const fn with_files(self) -> Self {
+        Self { files: true, ..self }
+    }
+
+    const fn of_groups(self) -> Self {
+        Self { group: true, ..self }
+    }
+
+    fn holds(&self, entry: &Entry<'_>) -> bool {
+        self.bits & (1 << entry.kind as u16) != 0
+    }
 }
 
 const SIX: &[Section] = &[
@@ -53,7 +80,7 @@ const SIX: &[Section] = &[
         &[Kind::Goal, Kind::Request, Kind::Answered, Kind::Progress, Kind::Active, Kind::State],
     ),
     section("## Key Decisions & Rationale", &[Kind::Decision]),
-    Section { heading: "## Files & Artifacts", kinds: &[Kind::Value], files: true, group: false },
+    section("## Files & Artifacts", &[Kind::Value]).with_files(),
     section("## Constraints & Requirements", &[Kind::Rule]),
     section("## Pending Items", &[Kind::Failure, Kind::Todo, Kind::Next]),
     section("## Session Narrative", &[Kind::Asked, Kind::Done, Kind::Check, Kind::Note]),
@@ -62,13 +89,13 @@ const SIX: &[Section] = &[
 const GOAL: &[Section] = &[
     section("## Goal", &[Kind::Goal, Kind::Request, Kind::Answered]),
     section("## Constraints & Preferences", &[Kind::Rule]),
-    Section { heading: "## Progress", kinds: &[], files: false, group: true },
+    section("## Progress", &[]).of_groups(),
     section("### Done", &[Kind::Asked, Kind::Done, Kind::Check]),
     section("### In Progress", &[Kind::Progress, Kind::Active, Kind::State]),
     section("### Blocked", &[Kind::Failure]),
     section("## Key Decisions", &[Kind::Decision]),
     section("## Next Steps", &[Kind::Todo, Kind::Next]),
-    Section { heading: "## Critical Context", kinds: &[Kind::Value, Kind::Note], files: true, group: false },
+    section("## Critical Context", &[Kind::Value, Kind::Note]).with_files(),
 ];
 
 const PROSE: &[Section] = &[
@@ -79,7 +106,7 @@ const PROSE: &[Section] = &[
     section("Worth knowing: ", &[Kind::Value, Kind::Note]),
     section("Still to do: ", &[Kind::Failure, Kind::Todo, Kind::Next]),
     section("At this point: ", &[Kind::Progress, Kind::Active, Kind::State]),
-    Section { heading: "", kinds: &[], files: true, group: false },
+    section("", &[]).with_files(),
 ];
 
 /// The headings of a layout, in order; none of prose.
@@ -93,11 +120,25 @@ pub(crate) fn headings(layout: Layout) -> impl Iterator<Item = &'static str> {
 }
 
 /// Lead-ins of the prose layout with the kind of their unlabelled lines, for reading it again.
-pub(super) fn lead_ins() -> impl Iterator<Item = (&'static str, Kind)> {
-    PROSE.iter().filter(|section| !section.heading.is_empty()).map(|section| {
+static LEAD_INS: LazyLock<Vec<(&str, Kind)>> = LazyLock::new(|| {
+    let sections = PROSE.iter().filter(|section| !section.heading.is_empty());
+    let lead_ins = sections.map(|section| {
         let kind = section.kinds.iter().copied().find(|kind| kind.label().is_empty()).unwrap_or(Kind::State);
         (section.heading, kind)
-    })
+    });
+    lead_ins.collect()
+});
+
+/// The lead-ins of the prose layout.
+pub(super) fn lead_ins() -> impl Iterator<Item = &'static str> {
+    LEAD_INS.iter().map(|(lead, _)| *lead)
+}
+
+/// The lead-in that a line of prose begins with: the kind of the lines that follow, and the rest of this one.
+pub(super) fn led_in(line: &str) -> Option<(Kind, &str)> {
+    let first = line.as_bytes().first()?;
+    let alike = LEAD_INS.iter().filter(|(lead, _)| lead.as_bytes().first() == Some(first));
+    alike.into_iter().find_map(|(lead, kind)| Some((*kind, line.strip_prefix(lead)?)))
 }
 
 /// Writes the summary. `entries` are in the order they take within a section.
@@ -108,7 +149,8 @@ pub(super) fn render(
     files: &Files<'_>,
     form: ListForm,
 ) -> String {
-    let mut out = String::new();
+    let lines: usize = entries.iter().map(|entry| entry.text.len() + LABEL).sum();
+    let mut out = String::with_capacity(lines + FRAME);
     match layout {
         Layout::Prose => prose(&mut out, frame, entries, files, form),
         Layout::SixSections => headed(&mut out, SIX, frame, entries, files, form),
@@ -135,7 +177,7 @@ fn headed(
     for (index, section) in sections.iter().enumerate() {
         let lists =
             if section.files && form == ListForm::Inline { files.text(form, false) } else { String::new() };
-        let filled = |section: &Section| entries.iter().any(|entry| section.kinds.contains(&entry.kind));
+        let filled = |section: &Section| entries.iter().any(|entry| section.holds(entry));
         let empty = lists.is_empty()
             && if section.group {
                 !sections
@@ -159,7 +201,7 @@ fn headed(
         if empty {
             out.push_str("(none)\n");
         }
-        for entry in entries.iter().filter(|entry| section.kinds.contains(&entry.kind)) {
+        for entry in entries.iter().filter(|entry| section.holds(entry)) {
             out.push_str("- ");
             out.push_str(entry.kind.label());
             out.push_str(entry.text);
@@ -182,7 +224,7 @@ fn prose(out: &mut String, frame: Frame, entries: &[Entry<'_>], files: &Files<'_
             continue;
         }
         let mut first = true;
-        for entry in entries.iter().filter(|entry| section.kinds.contains(&entry.kind)) {
+        for entry in entries.iter().filter(|entry| section.holds(entry)) {
             if first && frame < Frame::Bare {
                 out.push_str(section.heading);
             }

@@ -118,31 +118,44 @@ fn marked(line: &str) -> (&str, Mark) {
     }
     let mut rest = line;
     let mut mark = Mark::Plain;
-    if let Some(after) =
-        ["- ", "* ", "• ", "+ ", "– ", "> "].into_iter().find_map(|dash| line.strip_prefix(dash))
-    {
+    if let Some(after) = after_dash(line) {
         rest = after.trim_start();
         mark = Mark::Bullet;
     } else if let Some(after) = after_number(line) {
         rest = after;
         mark = Mark::Bullet;
     }
-    for (box_mark, state) in [
-        ("[ ]", Mark::Open),
-        ("[x]", Mark::Closed),
-        ("[X]", Mark::Closed),
-        ("✅", Mark::Closed),
-        ("✓", Mark::Closed),
-    ] {
-        if let Some(after) = rest.strip_prefix(box_mark) {
-            return (after.trim_start(), state);
-        }
-    }
-    (rest, mark)
+    boxed(rest).map_or((rest, mark), |(after, state)| (after.trim_start(), state))
+}
+
+/// `- x` and the like.
+fn after_dash(line: &str) -> Option<&str> {
+    let dash = match line.as_bytes().first()? {
+        b'-' => "- ",
+        b'*' => "* ",
+        b'+' => "+ ",
+        b'>' => "> ",
+        0x80.. => return line.strip_prefix("• ").or_else(|| line.strip_prefix("– ")),
+        _ => return None,
+    };
+    line.strip_prefix(dash)
+}
+
+/// `[x] y` and the like: what stands behind the box, and what it tells.
+fn boxed(text: &str) -> Option<(&str, Mark)> {
+    let marks: &[(&str, Mark)] = match text.as_bytes().first()? {
+        b'[' => &[("[ ]", Mark::Open), ("[x]", Mark::Closed), ("[X]", Mark::Closed)],
+        0x80.. => &[("✅", Mark::Closed), ("✓", Mark::Closed)],
+        _ => return None,
+    };
+    marks.iter().find_map(|(mark, state)| Some((text.strip_prefix(mark)?, *state)))
 }
 
 /// `1. x` and `12) x`.
 fn after_number(line: &str) -> Option<&str> {
+    if !line.as_bytes().first()?.is_ascii_digit() {
+        return None;
+    }
     let rest = line.trim_start_matches(|c: char| c.is_ascii_digit());
     let digits = line.len() - rest.len();
     if digits == 0 || digits > 3 {
@@ -156,6 +169,18 @@ fn is_rule(line: &str) -> bool {
     !line.chars().any(char::is_alphanumeric) && line.chars().all(|c| "-=_*|:+~#─━═ ".contains(c))
 }
 
+/// Bytes that [`sentences`] looks at.
+const TELLS: [bool; 256] = {
+    let mut table = [false; 256];
+    let telling = b"`()[].!?\xe3\xef";
+    let mut at = 0;
+    while at < telling.len() {
+        table[telling[at] as usize] = true;
+        at += 1;
+    }
+    table
+};
+
 /// Calls `take` with each sentence of a line, in order. Nothing is split inside back-ticks or brackets, at
 /// abbreviations or in numbers.
 pub(super) fn sentences<'a>(line: &'a str, mut take: impl FnMut(&'a str)) {
@@ -164,6 +189,9 @@ pub(super) fn sentences<'a>(line: &'a str, mut take: impl FnMut(&'a str)) {
     let mut depth = 0u32;
     let bytes = line.as_bytes();
     for (at, byte) in bytes.iter().enumerate() {
+        if !TELLS[*byte as usize] {
+            continue;
+        }
         match byte {
             b'`' => quoted = !quoted,
             b'(' | b'[' if !quoted => depth += 1,
@@ -217,14 +245,23 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let mut blank = true;
     let mut before = ' ';
     let mut rest = text;
-    // Most of it is taken over as it is, in runs.
-    let stays = |byte: &u8| byte.is_ascii_graphic() && !matches!(byte, b'`' | b'*');
     loop {
-        let run = rest.bytes().take_while(stays).count();
+        // Most of it is taken over as it is, in runs: graphic characters with single blanks between them.
+        let mut gap = blank;
+        let run = rest.bytes().take_while(|byte| {
+            let stays = match byte {
+                b' ' => !gap,
+                b'`' | b'*' => false,
+                _ => byte.is_ascii_graphic(),
+            };
+            gap = *byte == b' ';
+            stays
+        });
+        let run = run.count();
         if let Some((taken, behind)) = rest.split_at_checked(run).filter(|_| run > 0) {
             out.push_str(taken);
             before = taken.chars().next_back().unwrap_or(before);
-            blank = false;
+            blank = before == ' ';
             rest = behind;
         }
         let mut chars = rest.chars();
@@ -274,7 +311,7 @@ fn is_clean(text: &str) -> bool {
     let bytes = text.as_bytes();
     // Block by block, without a branch for each byte.
     bytes.chunks(BLOCK).all(|block| block.iter().fold(0, |any, byte| any | marked(byte)) == 0)
-        && bytes.iter().zip(bytes.iter().skip(1)).fold(0, |any, pair| any | doubled(pair)) == 0
+        && bytes.iter().zip(bytes.get(1..).unwrap_or_default()).fold(0, |any, pair| any | doubled(pair)) == 0
 }
 
 /// What stands behind the rest of a terminal escape sequence.

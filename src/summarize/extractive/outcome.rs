@@ -107,16 +107,15 @@ pub(super) fn command_of(arguments: &str) -> Option<String> {
 pub(super) fn short_command(command: &str) -> String {
     let first =
         command.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
-    let segments: Vec<&str> = first
-        .split("&&")
-        .flat_map(|part| part.split("; "))
-        .map(|part| part.split(" | ").next().unwrap_or(part).trim())
+    let segments: Vec<&str> = pieces(first, "&&")
+        .flat_map(|part| pieces(part, "; "))
+        .map(|part| pieces(part, " | ").next().unwrap_or(part).trim())
         .filter(|part| !part.is_empty())
         .collect();
     let telling: Vec<&str> = segments.iter().copied().filter(|part| !is_housekeeping(part)).collect();
     let rest = if telling.is_empty() { segments.join(" && ") } else { telling.join(" && ") };
-    let kept: Vec<&str> = rest
-        .split_whitespace()
+    let kept: Vec<&str> = words::chunks(&rest)
+        .map(|chunk| chunk.text)
         .filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null"))
         .collect();
     lines::clean_cut(&kept.join(" "), COMMAND).replace('`', "'")
@@ -124,9 +123,27 @@ pub(super) fn short_command(command: &str) -> String {
 
 /// Key of a short command: its last part that checks something, so that `fmt && lint` and `lint` are one.
 pub(super) fn command_key(short: &str) -> u64 {
-    let parts = || short.split("&&").map(str::trim);
-    let part = parts().filter(|part| is_check(part)).last().or_else(|| parts().last()).unwrap_or(short);
-    words::key(part) ^ 0x5eed
+    let parts = || pieces(short, "&&").map(str::trim);
+    let alone = parts().nth(1).is_none();
+    let checking = || parts().filter(|part| is_check(part)).last();
+    let part = if alone { None } else { checking() };
+    words::key(part.or_else(|| parts().last()).unwrap_or(short)) ^ 0x5eed
+}
+
+/// What stands between two `mark`s of ASCII: `split`, without the search that it prepares for each text.
+fn pieces<'a>(text: &'a str, mark: &'a str) -> impl Iterator<Item = &'a str> {
+    // Blanks are many.
+    let (place, telling) = mark.bytes().enumerate().find(|(_, byte)| *byte != b' ').unwrap_or_default();
+    let mut start = Some(0);
+    std::iter::from_fn(move || {
+        let from = start?;
+        let rest = text.as_bytes().get(from..)?;
+        let marks = |at: &usize| rest.get(*at..).is_some_and(|rest| rest.starts_with(mark.as_bytes()));
+        let places = memchr::memchr_iter(telling, rest).filter_map(|at| at.checked_sub(place));
+        let end = places.into_iter().find(marks).map(|at| from + at);
+        start = end.map(|end| end + mark.len());
+        text.get(from..end.unwrap_or(text.len()))
+    })
 }
 
 /// Parts of a command line that only prepare the rest.
@@ -160,16 +177,17 @@ fn is_check(command: &str) -> bool {
     ];
     let mut at_start = true;
     let mut printer = false;
-    for word in command.split_whitespace() {
+    for word in words::chunks(command).map(|chunk| chunk.text) {
         if matches!(word, "&&" | "||" | ";" | "|") {
             at_start = true;
             continue;
         }
-        let name = word.rsplit('/').next().unwrap_or(word).trim_end_matches(';');
+        let name = || word.rsplit('/').next().unwrap_or(word).trim_end_matches(';');
         if at_start {
             if word.contains('=') || matches!(word, "sudo" | "time" | "env" | "timeout") {
                 continue;
             }
+            let name = name();
             printer = PRINTERS.contains(&name);
             at_start = word.ends_with(';');
             if !printer && (name.contains("test") || is_name_of_check(name)) {
@@ -180,7 +198,7 @@ fn is_check(command: &str) -> bool {
         if !printer
             && !word.starts_with('-')
             && !word.contains(['/', '='])
-            && name.split([':', '_', '-', '.']).any(is_name_of_check)
+            && name().split([':', '_', '-', '.']).any(is_name_of_check)
         {
             return true;
         }
@@ -197,7 +215,8 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
     if command.contains("git commit") || command.contains("gh pr create") {
         commits(&result.text, message, out);
     }
-    let check = is_check(&short) || is_check(command.lines().next().unwrap_or(""));
+    let line = command.lines().next().unwrap_or("");
+    let check = is_check(&short) || (line != short && is_check(line));
     let head = if check || result.outcome == Outcome::Failed { trouble(&result.text, check) } else { None };
     // A pipe hides the exit status; the text does not.
     let failed = result.outcome == Outcome::Failed
@@ -251,6 +270,17 @@ pub(super) enum Said<'a> {
     Answers(&'a str),
 }
 
+/// What stands before answers to questions.
+const ANSWERS: &[&str] = &["answered your questions:", "user's answer:", "user answered:"];
+
+/// What stands before a message.
+const WORDS: &[&str] =
+    &["user said:", "user feedback:", "following feedback:", "user responded:", "<feedback>"];
+
+static SAID_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(ANSWERS.iter().chain(WORDS)).ok()
+});
+
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
 pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
@@ -259,21 +289,17 @@ pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     if !memchr::memchr2_iter(b'u', b'U', head.as_bytes()).any(user) {
         return None;
     }
+    // A way through somebody's home names a user, too.
+    if SAID_FINDER.as_ref().is_some_and(|finder| !finder.is_match(head)) {
+        return None;
+    }
     let lower = head.to_ascii_lowercase();
-    let behind = |mark: &&str| lower.find(mark).and_then(|at| text.get(at + mark.len()..));
+    let behind = |mark: &&str| lower.find(*mark).and_then(|at| text.get(at + mark.len()..));
     let filled = |said: &&str| !said.trim().is_empty();
-    if let Some(said) = ["answered your questions:", "user's answer:", "user answered:"]
-        .iter()
-        .find_map(behind)
-        .filter(filled)
-    {
+    if let Some(said) = ANSWERS.iter().find_map(behind).filter(filled) {
         return Some(Said::Answers(said.trim()));
     }
-    ["user said:", "user feedback:", "following feedback:", "user responded:", "<feedback>"]
-        .iter()
-        .find_map(behind)
-        .filter(filled)
-        .map(|said| Said::Words(said.trim()))
+    WORDS.iter().find_map(behind).filter(filled).map(|said| Said::Words(said.trim()))
 }
 
 /// Commits and pull requests named in the output of a command.
@@ -410,6 +436,13 @@ mod tests {
     }
 
     proptest! {
+        #[test]
+        fn pieces_are_those_of_split(text in "(a|&|; | \\| | |é){0,12}") {
+            for mark in ["&&", "; ", " | "] {
+                prop_assert!(pieces(&text, mark).eq(text.split(mark)));
+            }
+        }
+
         #[test]
         fn one_search_serves_all_lines(text in "(error(:|\\[| TS)?|FAIL |failed|un|expected|a|é| |\r|\r?\n){0,20}") {
             let finder = TROUBLE_FINDER.as_ref().expect("marks");

@@ -4,7 +4,7 @@
 use super::digest::{lead_heading, section_kind, without_stop};
 use super::files::label;
 use super::item::{Body, Item, Kind, info};
-use super::layout::lead_ins;
+use super::layout::led_in;
 use super::lines::{self, Mark};
 use super::outcome::command_key;
 use super::words::{self, Cues, look};
@@ -49,7 +49,7 @@ impl Known {
 pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
     let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     let body = without_lists(text);
-    let ours = body.lines().any(|line| lead_ins().any(|(lead, _)| line.starts_with(lead)));
+    let ours = body.lines().any(|line| led_in(line).is_some());
     let mut out: Vec<Item> = Vec::new();
     let mut section: Option<Kind> = None;
     let mut in_files = false;
@@ -75,15 +75,15 @@ pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
             in_files = text.to_lowercase().contains("file");
             continue;
         }
-        if let Some((lead, kind)) = lead_ins().find(|(lead, _)| text.starts_with(lead)) {
+        if let Some((kind, rest)) = led_in(text) {
             section = Some(kind);
-            text = text.strip_prefix(lead).unwrap_or(text);
+            text = rest;
         }
         if is_frame(text) || (in_files && is_bare_path(text)) {
             continue;
         }
         let whole = line.mark != Mark::Plain || ours;
-        if whole && text.chars().count() <= WHOLE {
+        if whole && (text.len() <= WHOLE || text.chars().count() <= WHOLE) {
             push(&mut out, memory, text, line.mark, section);
         } else {
             lines::sentences(text, |sentence| push(&mut out, memory, sentence, line.mark, section));
@@ -125,11 +125,7 @@ fn push(
     mark: Mark,
     section: Option<Kind>,
 ) {
-    let labelled = Kind::ALL
-        .into_iter()
-        .filter(|kind| !kind.label().is_empty())
-        .find_map(|kind| text.strip_prefix(kind.label()).map(|rest| (kind, rest)));
-    let (kind, text) = match labelled {
+    let (kind, text) = match Kind::labelled(text) {
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, text),
     };
@@ -182,12 +178,9 @@ fn without_lists(text: &str) -> String {
     while let Some(line) = all.get(at) {
         let trimmed = line.trim();
         at += 1;
-        let block = ["read", "modified", "deleted"].iter().find_map(|name| {
-            trimmed
-                .strip_prefix('<')
-                .and_then(|rest| rest.strip_prefix(name))
-                .filter(|rest| *rest == "-files>")
-                .map(|_| format!("</{name}-files>"))
+        let block = trimmed.strip_prefix('<').and_then(|rest| {
+            let name = rest.strip_suffix("-files>")?;
+            ["read", "modified", "deleted"].contains(&name).then(|| format!("</{name}-files>"))
         });
         if let Some(close) = block {
             // A block runs to its own closing line; an opening line alone is no block.
@@ -200,8 +193,10 @@ fn without_lists(text: &str) -> String {
         if trimmed.starts_with("… and ") && trimmed.contains(" more ") && trimmed.ends_with(" files") {
             continue;
         }
-        let listed = ["modified", "read", "deleted"]
-            .iter()
+        let listed = trimmed.starts_with(['M', 'R', 'D']).then_some(["modified", "read", "deleted"]);
+        let listed = listed
+            .into_iter()
+            .flatten()
             .find_map(|name| trimmed.strip_prefix(label(name)).and_then(|rest| rest.strip_prefix(':')));
         if let Some(rest) = listed {
             if rest.is_empty() {

@@ -241,18 +241,30 @@ fn finished(out: &mut Vec<Candidate<'_>>) {
 
 /// Worth of each line, from its kind, its looks, how much the session speaks of its words, and its age.
 fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usize) {
-    let mut often: FxHashMap<u32, f32> =
+    // How often each word is spoken, by a number that stands for it, and the numbers of all words in their order.
+    let mut numbers: FxHashMap<u32, u32> =
         FxHashMap::with_capacity_and_hasher(out.len() * 4, rustc_hash::FxBuildHasher);
+    let mut often: Vec<f32> = Vec::with_capacity(out.len() * 4);
+    let mut spoken: Vec<u32> = Vec::with_capacity(out.len() * 8);
     for candidate in out.iter() {
         for word in &candidate.item.words {
-            *often.entry(*word).or_default() += 1.0;
+            let number = *numbers.entry(*word).or_insert(often.len() as u32);
+            match often.get_mut(number as usize) {
+                Some(count) => *count += 1.0,
+                None => often.push(1.0),
+            }
+            spoken.push(number);
         }
     }
+    let heard: Vec<f32> = often.iter().map(|count| (count / 12.0).min(1.0).sqrt()).collect();
+    let mut spoken = spoken.as_slice();
     let span = request.messages.len().max(1) as f32;
     let start = request.messages.start as f32;
     let last = out.iter().filter(|c| !c.old).map(|c| c.item.message).max();
     for candidate in out.iter_mut() {
         let item = candidate.item;
+        let (words, behind) = spoken.split_at_checked(item.words.len()).unwrap_or_default();
+        spoken = behind;
         let (salience, age) = if candidate.old {
             let position = (candidate.order as f32 + 1.0) / old_lines.max(1) as f32;
             (
@@ -261,12 +273,8 @@ fn worth(out: &mut [Candidate<'_>], request: &SummaryRequest<'_>, old_lines: usi
                     * (candidate.kind.oldest() + (1.0 - candidate.kind.oldest()) * position),
             )
         } else {
-            let spoken: f32 = item
-                .words
-                .iter()
-                .map(|word| (often.get(word).copied().unwrap_or(0.0) / 12.0).min(1.0).sqrt())
-                .sum();
-            let salience = 0.6 + 0.8 * (spoken / (item.words.len() as f32 + 2.0)).min(1.0);
+            let heard = words.iter().map(|number| heard.get(*number as usize).copied().unwrap_or(0.0));
+            let salience = 0.6 + 0.8 * (heard.sum::<f32>() / (item.words.len() as f32 + 2.0)).min(1.0);
             let position = ((item.message as f32 - start) / span).clamp(0.0, 1.0);
             (salience, candidate.kind.at_start() + (1.0 - candidate.kind.at_start()) * position)
         };
@@ -291,6 +299,7 @@ pub(super) struct Selection<'a> {
     pub(super) tokens: u64,
     /// The words of each line in brief.
     words: Vec<Brief>,
+    columns: Columns,
 }
 
 /// The candidates of each group of kinds with their worth per token, the best last.
@@ -375,6 +384,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                         }
                         if let Some(words) = out.words.get_mut(at) {
                             *words = Brief::of(candidate.item);
+                            out.columns.replace(at, candidate.item.signature);
                         }
                     }
                 }
@@ -396,6 +406,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                 *used += cost as f32;
             }
         }
+        out.columns.push(out.lines.len(), candidate.item.signature);
         out.lines.push(*candidate);
         out.words.push(Brief::of(candidate.item));
     }
@@ -427,6 +438,8 @@ struct Brief {
     signature: u64,
     /// Number of words.
     words: u32,
+    /// Three quarters of it, rounded up.
+    most: u32,
     /// Words less bits of the signature: so many of them may hide behind the bit of another.
     hidden: u32,
 }
@@ -434,26 +447,96 @@ struct Brief {
 impl Brief {
     fn of(item: &Item) -> Self {
         let words = item.words.len() as u32;
-        Self { signature: item.signature, words, hidden: words - item.signature.count_ones() }
+        Self {
+            signature: item.signature,
+            words,
+            most: (words * 3).div_ceil(4),
+            hidden: words - item.signature.count_ones(),
+        }
     }
 
     /// False when so few words can be common that [`against`] finds neither a repeat nor a change: those need three
     /// quarters of the words of the shorter line, and of both when the shorter one is `other`.
     fn may_match(self, other: Self) -> bool {
-        if other.words * 4 < self.words * 3 {
+        if other.words < self.most {
             return false;
         }
         let fewer = self.words.min(other.words);
         let bits = (self.signature & other.signature).count_ones();
         bits * 2 >= fewer && (bits + self.hidden.min(other.hidden)) * 4 >= fewer * 3
     }
+
+    /// Fewer bits than these are in common with no line that [`Self::may_match`].
+    fn least(self) -> u32 {
+        self.most.div_ceil(2)
+    }
+}
+
+/// The signatures of the chosen lines, turned by a quarter: for each bit the lines that have it, in blocks of 64 lines. Most
+/// lines have but a bit or two in common, and all of a block are told apart at once.
+#[derive(Debug, Default)]
+struct Columns(Vec<[u64; 64]>);
+
+impl Columns {
+    /// Adds the line that has this place, the next one.
+    fn push(&mut self, at: usize, signature: u64) {
+        if self.0.len() <= at / 64 {
+            self.0.push([0; 64]);
+        }
+        if let Some(block) = self.0.get_mut(at / 64) {
+            for bit in bits(signature) {
+                block[bit % 64] |= 1 << (at % 64);
+            }
+        }
+    }
+
+    /// Another line takes this place.
+    fn replace(&mut self, at: usize, signature: u64) {
+        for lines in self.0.get_mut(at / 64).into_iter().flatten() {
+            *lines &= !(1 << (at % 64));
+        }
+        self.push(at, signature);
+    }
+
+    /// The places of the lines with at least so many bits in common, and of some with fewer where these are more than four.
+    fn near(&self, signature: u64, least: u32) -> impl Iterator<Item = usize> {
+        self.0.iter().enumerate().flat_map(move |(at, block)| {
+            // Numbers of bits, for each line: in the ones, in the twos, and four or more.
+            let (mut ones, mut twos, mut more) = (0, 0, 0);
+            for bit in bits(signature) {
+                let lines = block[bit % 64];
+                let carried = ones & lines;
+                more |= twos & carried;
+                twos ^= carried;
+                ones ^= lines;
+            }
+            let lines = match least {
+                0 => u64::MAX,
+                1 => ones | twos | more,
+                2 => twos | more,
+                3 => (ones & twos) | more,
+                _ => more,
+            };
+            bits(lines).map(move |line| at * 64 + line)
+        })
+    }
+}
+
+/// Places of the bits of a number, in order.
+fn bits(mut number: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (number != 0).then(|| number.trailing_zeros() as usize);
+        number &= number.wrapping_sub(1);
+        bit
+    })
 }
 
 fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
     let words = &candidate.item.words;
     let brief = Brief::of(candidate.item);
-    let near = chosen.words.iter().enumerate().filter(|(_, other)| brief.may_match(**other));
-    for (at, other) in near.filter_map(|(at, _)| Some((at, chosen.lines.get(at)?))) {
+    for at in chosen.columns.near(brief.signature, brief.least()) {
+        let may_match = chosen.words.get(at).is_some_and(|other| brief.may_match(*other));
+        let Some(other) = chosen.lines.get(at).filter(|_| may_match) else { continue };
         let fewer = words.len().min(other.item.words.len());
         if fewer == 0 {
             if words.len() == other.item.words.len()
@@ -526,6 +609,34 @@ mod tests {
             if a == b {
                 prop_assert_eq!(Brief::of(&left).may_match(Brief::of(&right)), bits * 2 >= fewer);
             }
+            if Brief::of(&left).may_match(Brief::of(&right)) {
+                prop_assert!(bits as u32 >= Brief::of(&left).least());
+            }
+        }
+
+        /// Lines chosen and replaced, more than a block of them.
+        #[test]
+        fn columns_tell_what_signatures_tell(
+            lines in proptest::collection::vec(any::<(u64, u64)>(), 1..150),
+            again in proptest::collection::vec(any::<(usize, u64)>(), 0..20),
+            signature: u64,
+            least in 0u32..8,
+        ) {
+            // About a quarter of all bits, as signatures have.
+            let mut lines: Vec<u64> = lines.into_iter().map(|(a, b)| a & b).collect();
+            let mut columns = Columns::default();
+            for (at, line) in lines.iter().enumerate() {
+                columns.push(at, *line);
+            }
+            for (at, line) in again {
+                let at = at % lines.len();
+                lines[at] = line;
+                columns.replace(at, line);
+            }
+            let near: Vec<usize> = columns.near(signature, least).filter(|at| *at < lines.len()).collect();
+            let common = |line: &u64| (line & signature).count_ones() >= least.min(4);
+            let told: Vec<usize> = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(common)).collect();
+            prop_assert_eq!(near, told);
         }
     }
 }

@@ -232,9 +232,12 @@ pub(super) fn look(text: &str) -> Look {
     let mut quoted = false;
     let mut counter = false;
     let mut position = 0u32;
-    for chunk in chunks(text) {
+    for (index, chunk) in chunks(text).enumerate() {
         let was_quoted = quoted;
         quoted ^= chunk.ticks % 2 == 1;
+        if index == 0 {
+            out.dangling = is_dangling(chunk.text);
+        }
         let word = chunk.word();
         if word.is_empty() {
             continue;
@@ -260,7 +263,7 @@ pub(super) fn look(text: &str) -> Look {
         let code = in_code || shape.code;
         out.code += u32::from(code);
         out.numbers += u32::from(shape.digits);
-        let named = counter || (code && !shape.digits) || word.starts_with('#');
+        let named = counter || (code && !shape.digits) || word.as_bytes().first() == Some(&b'#');
         counter = cues.any(Cues::COUNTER);
         if cues.any(Cues::STOP) && !in_code {
             continue;
@@ -273,7 +276,6 @@ pub(super) fn look(text: &str) -> Look {
         }
     }
     out.chatter = is_chatter(text);
-    out.dangling = is_dangling(text);
     out.words.sort_unstable();
     out.words.dedup();
     out.values.sort_unstable();
@@ -281,58 +283,63 @@ pub(super) fn look(text: &str) -> Look {
     out
 }
 
-/// Classes of ASCII bytes, as bits.
-const DIGIT: u8 = 1;
-const LOWER: u8 = 1 << 1;
-const UPPER: u8 = 1 << 2;
+/// Classes of bytes, as bits.
+const DIGIT: u32 = 1;
+const LOWER: u32 = 1 << 1;
+const UPPER: u32 = 1 << 2;
 /// Makes a word code wherever it stands.
-const CODE: u8 = 1 << 3;
-const COLON: u8 = 1 << 4;
-const OPEN: u8 = 1 << 5;
-/// May begin and end a word.
-const EDGE: u8 = 1 << 6;
-const BLANK: u8 = 1 << 7;
-const LETTER: u8 = LOWER | UPPER;
+const CODE: u32 = 1 << 3;
+const COLON: u32 = 1 << 4;
+const OPEN: u32 = 1 << 5;
+/// May begin and end a word, and so may a dash.
+const EDGE: u32 = 1 << 6;
+/// Any other of ASCII.
+const OTHER: u32 = 1 << 7;
+const BLANK: u32 = 1 << 8;
+const TICK: u32 = 1 << 9;
+/// No ASCII.
+const WIDE: u32 = 1 << 10;
+/// The first byte of all wide blanks, and of other characters.
+const LEADS: u32 = 1 << 11;
+const DASH: u32 = 1 << 12;
+const LETTER: u32 = LOWER | UPPER;
+/// Where the classes of the byte before begin that make a word code together with this one: `::`, `()`, `a.`, `aB`.
+const BEFORE: u32 = 16;
 
-const CLASS: [u8; 256] = {
+const CLASS: [u32; 256] = {
     let mut table = [0; 256];
-    let mut byte = 0u8;
-    while byte < 0x80 {
-        table[byte as usize] = match byte {
+    let mut at = 0;
+    while at < table.len() {
+        table[at] = match at as u8 {
             b'0'..=b'9' => DIGIT | EDGE,
             b'a'..=b'z' => LOWER | EDGE,
-            b'A'..=b'Z' => UPPER | EDGE,
+            b'A'..=b'Z' => UPPER | EDGE | (LOWER << BEFORE),
             b'/' | b'_' | b'$' | b'@' => CODE | EDGE,
             b'=' => CODE,
-            b':' => COLON,
+            b':' => COLON | (COLON << BEFORE),
             b'(' => OPEN,
-            b'~' | b'#' | b'%' | b'-' => EDGE,
+            b')' => OTHER | (OPEN << BEFORE),
+            b'.' => OTHER | ((LETTER | DIGIT) << BEFORE),
+            b'~' | b'#' | b'%' => OTHER | EDGE,
+            b'-' => OTHER | DASH,
             b'\t'..=b'\r' | b' ' => BLANK,
-            _ => 0,
+            b'`' => OTHER | TICK,
+            0..0x80 => OTHER,
+            0xc2 | 0xe1..=0xe3 => WIDE | LEADS,
+            0x80.. => WIDE,
         };
-        byte += 1;
+        at += 1;
     }
     table
 };
 
-/// Classes of the byte before that make a word code together with this one: `::`, `()`, `a.`, `aB`.
-const fn joined(byte: u8) -> u8 {
-    match byte {
-        b':' => COLON,
-        b')' => OPEN,
-        b'.' => LETTER | DIGIT,
-        b'A'..=b'Z' => LOWER,
-        _ => 0,
-    }
-}
-
-fn class(byte: u8) -> u8 {
+fn class(byte: u8) -> u32 {
     CLASS[byte as usize]
 }
 
 /// What stands between two blanks.
-struct Chunk<'a> {
-    text: &'a str,
+pub(super) struct Chunk<'a> {
+    pub(super) text: &'a str,
     ticks: u32,
     ascii: bool,
 }
@@ -341,50 +348,65 @@ impl<'a> Chunk<'a> {
     /// Its word: without punctuation around it.
     fn word(&self) -> &'a str {
         let word = if self.ascii {
-            let bytes = self.text.as_bytes();
-            let edge = |byte: &u8| class(*byte) & EDGE != 0;
-            let end = bytes.iter().rposition(edge).map_or(0, |at| at + 1);
-            let start = bytes.iter().position(edge).unwrap_or(0).min(end);
-            self.text.get(start..end).unwrap_or("")
+            self.within(EDGE | DASH)
         } else {
             self.text.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%-".contains(c)))
         };
-        word.trim_end_matches('-')
+        if word.as_bytes().last() == Some(&b'-') { word.trim_end_matches('-') } else { word }
+    }
+
+    /// Its word without dashes around it, too.
+    fn bare_word(&self) -> &'a str {
+        if self.ascii {
+            self.within(EDGE)
+        } else {
+            self.text.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%".contains(c)))
+        }
+    }
+
+    /// What of it begins and ends with bytes of these classes.
+    fn within(&self, edges: u32) -> &'a str {
+        let bytes = self.text.as_bytes();
+        let edge = |byte: &u8| class(*byte) & edges != 0;
+        let end = bytes.iter().rposition(edge).map_or(0, |at| at + 1);
+        let start = bytes.iter().position(edge).unwrap_or(0).min(end);
+        self.text.get(start..end).unwrap_or("")
     }
 }
 
 /// The same pieces as `split_whitespace`, which decodes every character.
-fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
+pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     let bytes = text.as_bytes();
-    // Length of the blank at a place, 0 when there is none.
-    let blank = move |at: usize, byte: u8| match byte {
-        0..0x80 => usize::from(class(byte) & BLANK != 0),
-        // First bytes of all wide blanks.
-        0xc2 | 0xe1..=0xe3 => text
-            .get(at..)
-            .and_then(|rest| rest.chars().next())
-            .filter(|c| c.is_whitespace())
-            .map_or(0, char::len_utf8),
-        _ => 0,
+    // Length of the blank that begins with a byte of this class, 0 when there is none.
+    let blank = move |at: usize, class: u32| {
+        if class & BLANK != 0 {
+            return 1;
+        }
+        let wide = text.get(at..).and_then(|rest| rest.chars().next());
+        wide.filter(|c| class & LEADS != 0 && c.is_whitespace()).map_or(0, char::len_utf8)
     };
     let mut at = 0;
     std::iter::from_fn(move || {
-        while let Some(byte) = bytes.get(at)
-            && let width @ 1.. = blank(at, *byte)
+        while let Some(class) =
+            bytes.get(at).map(|byte| class(*byte)).filter(|class| class & (BLANK | LEADS) != 0)
+            && let width @ 1.. = blank(at, class)
         {
             at += width;
         }
         let start = at;
-        let mut ticks = 0;
-        let mut ascii = true;
-        while let Some(byte) = bytes.get(at)
-            && blank(at, *byte) == 0
-        {
-            ticks += u32::from(*byte == b'`');
-            ascii &= byte.is_ascii();
+        let mut all = 0;
+        for byte in bytes.get(at..).unwrap_or_default() {
+            let class = class(*byte);
+            if class & (BLANK | LEADS) != 0 && blank(at, class) > 0 {
+                break;
+            }
+            all |= class;
             at += 1;
         }
-        text.get(start..at).filter(|text| !text.is_empty()).map(|text| Chunk { text, ticks, ascii })
+        let text = text.get(start..at).filter(|text| !text.is_empty())?;
+        let ticks =
+            if all & TICK == 0 { 0 } else { text.bytes().filter(|byte| *byte == b'`').count() as u32 };
+        Some(Chunk { text, ticks, ascii: all & WIDE == 0 })
     })
 }
 
@@ -410,23 +432,23 @@ impl Shape {
     /// The same for an ASCII word, in one pass.
     fn of_ascii(word: &[u8]) -> Self {
         let mut hash = SEED;
-        let (mut all, mut before, mut code) = (0, 0, false);
-        let (mut upper, mut letters) = (0usize, 0usize);
+        let (mut all, mut before, mut joined) = (0, 0, 0);
         for byte in word {
             let class = class(*byte);
             hash = mix(hash, *byte);
-            code |= before & joined(*byte) != 0;
-            upper += usize::from(class & UPPER != 0);
-            letters += usize::from(class & LETTER != 0);
+            joined |= before & (class >> BEFORE);
             all |= class;
             before = class;
         }
-        let constant = upper >= 2 && all & LOWER == 0 && word.len() >= 3;
+        let constant = all & (UPPER | LOWER) == UPPER
+            && word.len() >= 3
+            && word.iter().filter(|byte| byte.is_ascii_uppercase()).count() >= 2;
+        let letters = all & (DIGIT | CODE | COLON | OPEN | OTHER | BLANK) == 0;
         Self {
             hash,
-            stem: if letters == word.len() && letters >= 4 { stem_of_letters(word) } else { hash },
+            stem: if letters && word.len() >= 4 { stem_of_letters(word) } else { hash },
             digits: all & DIGIT != 0,
-            code: code || all & CODE != 0 || constant || word.starts_with(b"--"),
+            code: joined != 0 || all & CODE != 0 || constant || matches!(word, [b'-', b'-', ..]),
         }
     }
 }
@@ -520,68 +542,62 @@ fn is_code(word: &str) -> bool {
 
 /// The agent announcing what it looks at next: no use to anyone later.
 fn is_chatter(text: &str) -> bool {
-    const OPENERS: &[&str] = &[
-        "let me",
-        "let's",
-        "let us",
-        "now ",
-        "now,",
-        "i'll",
-        "i will",
-        "i'm going",
-        "i am going",
-        "i need to",
-        "i should",
-        "i want to",
-        "i can see",
-        "i see",
-        "looking at",
-        "first, let",
-        "first let",
-        "next, let",
-        "good.",
-        "good,",
-        "good —",
-        "great",
-        "perfect",
-        "excellent",
-        "ok,",
-        "okay",
-        "sure",
-        "alright",
-        "wait",
-        "hmm",
-        "you're right",
-        "you're absolutely",
-        "here's",
-        "here is",
-        "here are",
-        "checking",
-        "exploring",
-        "reading",
-        "actually, let me",
-        "we need to look",
-        "maybe",
-        "then i",
-    ];
-    // `I’ll` is written with either apostrophe; the openers are short.
-    let typographic = lines::head(text, 24).contains('’').then(|| lines::head(text, 32).replace('’', "'"));
-    let head = typographic.as_deref().unwrap_or(text).as_bytes();
-    let Some(first) = head.first().map(u8::to_ascii_lowercase) else { return false };
-    if first >= 0x80 {
-        return ["让我", "我来", "我将", "现在", "好的", "まず", "では"]
-            .iter()
-            .any(|opener| text.starts_with(opener));
+    const WIDE: [&str; 7] = ["让我", "我来", "我将", "现在", "好的", "まず", "では"];
+    let Some(first) = text.as_bytes().first() else { return false };
+    if !first.is_ascii() {
+        return WIDE.iter().any(|opener| text.starts_with(opener));
     }
-    OPENERS.iter().map(|opener| opener.as_bytes()).any(|opener| {
-        opener.first() == Some(&first)
-            && head.get(..opener.len()).is_some_and(|head| head.eq_ignore_ascii_case(opener))
+    // `I’ll` is written with either apostrophe; the openers are short.
+    let start = lines::head(text, 24);
+    let typographic =
+        (!start.is_ascii() && start.contains('’')).then(|| lines::head(text, 32).replace('’', "'"));
+    let head = typographic.as_deref().unwrap_or(text).as_bytes();
+    openers(first.to_ascii_lowercase()).iter().any(|opener| {
+        head.get(..opener.len()).is_some_and(|head| head.eq_ignore_ascii_case(opener.as_bytes()))
     })
 }
 
-/// Begins with a word that needs the sentence before.
-fn is_dangling(text: &str) -> bool {
-    let first = text.split_whitespace().next().unwrap_or("").trim_end_matches(',');
+/// How such announcements open, by their first letter.
+fn openers(first: u8) -> &'static [&'static str] {
+    match first {
+        b'a' => &["alright", "actually, let me"],
+        b'c' => &["checking"],
+        b'e' => &["excellent", "exploring"],
+        b'f' => &["first, let", "first let"],
+        b'g' => &["good.", "good,", "good —", "great"],
+        b'h' => &["hmm", "here's", "here is", "here are"],
+        b'i' => &[
+            "i'll",
+            "i will",
+            "i'm going",
+            "i am going",
+            "i need to",
+            "i should",
+            "i want to",
+            "i can see",
+            "i see",
+        ],
+        b'l' => &["let me", "let's", "let us", "looking at"],
+        b'm' => &["maybe"],
+        b'n' => &["now ", "now,", "next, let"],
+        b'o' => &["ok,", "okay"],
+        b'p' => &["perfect"],
+        b'r' => &["reading"],
+        b's' => &["sure"],
+        b't' => &["then i"],
+        b'w' => &["wait", "we need to look"],
+        b'y' => &["you're right", "you're absolutely"],
+        _ => &[],
+    }
+}
+
+/// A first word that needs the sentence before.
+fn is_dangling(first: &str) -> bool {
+    const LONGEST: usize = "otherwise".len();
+    let first = first.trim_end_matches(',');
+    if first.len() > LONGEST {
+        return false;
+    }
     let mut word = CompactString::from(first);
     word.make_ascii_lowercase();
     matches!(
@@ -633,20 +649,19 @@ fn stem(word: &str) -> u32 {
 
 /// The stem of at least four ASCII letters.
 fn stem_of_letters(word: &[u8]) -> u32 {
-    let head = ["ing", "ed", "es", "s"]
-        .into_iter()
-        .find_map(|ending| {
-            let (head, tail) = word.split_at_checked(word.len().checked_sub(ending.len())?)?;
-            (head.len() >= 3 && tail.eq_ignore_ascii_case(ending.as_bytes())).then_some(head)
-        })
-        .unwrap_or(word);
+    let head = match word {
+        [head @ .., b'i' | b'I', b'n' | b'N', b'g' | b'G'] if head.len() >= 3 => head,
+        [head @ .., b'e' | b'E', b'd' | b'D' | b's' | b'S'] if head.len() >= 3 => head,
+        [head @ .., b's' | b'S'] if head.len() >= 3 => head,
+        _ => word,
+    };
     hash_bytes(head.get(..7).unwrap_or(head))
 }
 
 /// Hash of a whole text as a key: words in order, blanks and case ignored.
 pub(super) fn key(text: &str) -> u64 {
-    text.split_whitespace().fold(0xcbf2_9ce4_8422_2325, |sum: u64, word| {
-        (sum ^ u64::from(hash(word))).wrapping_mul(0x0100_0000_01b3)
+    chunks(text).fold(0xcbf2_9ce4_8422_2325, |sum: u64, chunk| {
+        (sum ^ u64::from(hash(chunk.text))).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
@@ -672,14 +687,20 @@ pub(super) fn signature(words: &[u32]) -> u64 {
     words.iter().fold(0, |bits, word| bits | 1 << (word % 64))
 }
 
+/// Of each way in which a sentence turns something down, a part that few other sentences have.
+static REJECTIONS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    let parts = ["instead", "rather", "replac", "but", "drop", "from"];
+    AhoCorasick::builder().ascii_case_insensitive(true).build(parts).ok()
+});
+
 /// The word that a sentence turns down: `use X instead of Y`, `rather than Y`, `replace Y with X`, `switch from Y to
 /// X`, `not Y but X`. Only when the sentence names what takes its place.
 pub(super) fn rejected(text: &str) -> Option<u32> {
-    let words: Vec<&str> = text
-        .split_whitespace()
-        .map(|chunk| chunk.trim_matches(|c: char| !(c.is_alphanumeric() || "/_$@~#%".contains(c))))
-        .filter(|word| !word.is_empty())
-        .collect();
+    if REJECTIONS.as_ref().is_some_and(|finder| !finder.is_match(text)) {
+        return None;
+    }
+    let words: Vec<&str> =
+        chunks(text).map(|chunk| chunk.bare_word()).filter(|word| !word.is_empty()).collect();
     let is = |at: usize, wanted: &str| words.get(at).is_some_and(|word| word.eq_ignore_ascii_case(wanted));
     let starts = |at: usize, wanted: &str| {
         words
@@ -748,13 +769,40 @@ mod tests {
         assert!(!may_tell("A word of no kind") && !look("A word of no kind").cues.any(told));
     }
 
+    #[test]
+    fn openers_stand_under_their_first_letters() {
+        for first in 0..=u8::MAX {
+            assert!(openers(first).iter().all(|opener| opener.as_bytes().first() == Some(&first)));
+        }
+        assert!(is_chatter("Let me see") && is_chatter("I’ll see") && is_chatter("Good — so it is"));
+        assert!(!is_chatter("Letters are read") && !is_chatter("’tis") && !is_chatter(""));
+    }
+
+    /// What [`stem_of_letters`] does, said in another way.
+    fn stemmed(word: &str) -> &str {
+        let lower = word.to_ascii_lowercase();
+        let head = ["ing", "ed", "es", "s"].into_iter().find_map(|ending| {
+            let head = lower.strip_suffix(ending).filter(|head| head.len() >= 3)?;
+            word.get(..head.len())
+        });
+        let head = head.unwrap_or(word);
+        head.get(..7).unwrap_or(head)
+    }
+
     proptest! {
+        #[test]
+        fn endings_come_off(word in "[a-zA-Z]{0,8}([iI]?[nN]?[gG]|[eE]?[dDsS])[sS]?") {
+            prop_assume!(word.len() >= 4);
+            prop_assert_eq!(stem_of_letters(word.as_bytes()), hash(stemmed(&word)));
+        }
+
         #[test]
         fn fast_ways_give_what_slow_ways_give(text in "(?s)([ -~]{0,40}|[a-zA-Z.:()/`=_ \\-]{0,40}|(ing|es|ED|s|b|B| ){0,9}|.{0,40})") {
             prop_assert!(chunks(&text).map(|chunk| chunk.text).eq(text.split_whitespace()));
             for chunk in chunks(&text) {
                 let wide = Chunk { ascii: false, ..chunk };
                 prop_assert_eq!(chunk.word(), wide.word());
+                prop_assert_eq!(chunk.bare_word(), wide.bare_word());
                 prop_assert_eq!(chunk.ticks as usize, chunk.text.matches('`').count());
                 prop_assert_eq!(chunk.ascii, chunk.text.is_ascii());
                 prop_assert_eq!(Shape::of(wide.word(), chunk.ascii), Shape::of_any(wide.word()));
