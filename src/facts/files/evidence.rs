@@ -106,29 +106,27 @@ fn complaints(result: &str) -> Vec<&str> {
         "Read-only file system",
         "not found",
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| AhoCorasick::new(PHRASES).ok());
+    // Of this kind, so few phrases are found by vectors.
+    static FINDER: LazyLock<Option<AhoCorasick>> =
+        LazyLock::new(|| AhoCorasick::builder().match_kind(MatchKind::LeftmostFirst).build(PHRASES).ok());
     const MOST: usize = 64;
-    let starts_like_one = |line: &str| {
+    let starts_like_one = |line: &&str| {
         let mut words = line.split_whitespace();
-        words.next().is_some_and(|word| word.ends_with(':') && word.len() > 1)
+        line.len() < 600 && words.next().is_some_and(|word| word.ends_with(':') && word.len() > 1)
     };
-    lines_with_colon_word(result)
-        .filter(|line| line.len() < 600 && starts_like_one(line))
-        .filter(|line| FINDER.as_ref().is_some_and(|phrases| phrases.is_match(line)))
-        .take(MOST)
-        .collect()
+    let Some(finder) = FINDER.as_ref() else { return Vec::new() };
+    lines_with(finder, result).filter(starts_like_one).take(MOST).collect()
 }
 
-/// The lines in which a word may end with a colon, in order: those with a colon before white space or at the end.
-fn lines_with_colon_word(text: &str) -> impl Iterator<Item = &str> {
-    let bytes = text.as_bytes();
+/// The lines that hold one of some phrases, in order. None of the phrases holds a line end.
+fn lines_with<'t>(phrases: &AhoCorasick, text: &'t str) -> impl Iterator<Item = &'t str> {
     let mut done = 0;
-    memchr::memchr_iter(b':', bytes).filter_map(move |at| {
-        let ends_word = bytes.get(at + 1).is_none_or(|next| *next <= b' ' || !next.is_ascii());
-        if at < done || !ends_word {
+    phrases.find_iter(text).filter_map(move |found| {
+        let at = found.start();
+        if at < done {
             return None;
         }
-        let start = memchr::memrchr(b'\n', bytes.get(..at)?).map_or(0, |before| before + 1);
+        let start = text.get(..at)?.rfind('\n').map_or(0, |before| before + 1);
         let line = text.get(start..)?.lines().next()?;
         done = start + line.len();
         Some(line)
@@ -174,25 +172,31 @@ impl Seen {
                 wanted.entry(paths::basename(&op.path)).or_default().push(&op.path);
             }
         }
-        let mut names: Vec<&str> = wanted.keys().copied().collect();
-        names.sort_unstable();
         let mut seen = Self::default();
-        let Ok(finder) = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&names) else {
-            return seen;
-        };
-        if names.is_empty() {
+        if wanted.is_empty() {
             return seen;
         }
+        // Names that hold none of the signs between them stand where those do.
+        let is_plain = |name: &&&str| !name.is_empty() && !name.contains(ends_part);
+        let (plain, mut others): (Vec<&str>, Vec<&str>) = wanted.keys().partition(is_plain);
+        let mut last_bytes = [false; 256];
+        for last in plain.iter().filter_map(|name| name.bytes().next_back()) {
+            last_bytes[usize::from(last)] = true;
+        }
+        others.sort_unstable();
+        let finder = AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(&others).ok();
+        let finder = finder.filter(|_| !others.is_empty());
         for step in steps {
             let (Some(result), Some(at)) = (step.result, step.result_at) else { continue };
             if !matches!(step.effect.kind, ToolKind::Search | ToolKind::Shell) {
                 continue;
             }
+            let text = result.text.as_str();
             let directory = step.effect.directory.as_deref();
-            for found in finder.find_iter(&result.text) {
-                let Some(name) = names.get(found.pattern().as_usize()) else { continue };
-                let Some(word) = listed(&result.text, found.start(), found.end()) else { continue };
-                for path in wanted.get(name).into_iter().flatten() {
+            let mut look = |start: usize, end: usize| {
+                let Some(paths) = text.get(start..end).and_then(|name| wanted.get(name)) else { return };
+                let Some(word) = listed(text, start, end) else { return };
+                for path in paths {
                     let is_it = if word.contains('/') {
                         ends_like(path, word)
                     } else {
@@ -203,6 +207,17 @@ impl Seen {
                         *first = at.min(*first);
                     }
                 }
+            };
+            for end in ends_in_listing(text) {
+                let last = end.checked_sub(1).and_then(|last| text.as_bytes().get(last));
+                if last.is_some_and(|last| last_bytes[usize::from(*last)])
+                    && text.get(end..).is_some_and(ends_name)
+                {
+                    look(start_of_name(text, end), end);
+                }
+            }
+            for found in finder.iter().flat_map(|finder| finder.find_iter(text)) {
+                look(found.start(), found.end());
             }
         }
         seen
@@ -219,6 +234,40 @@ impl Seen {
     }
 }
 
+/// Where names may end that [`listed`] takes.
+fn ends_in_listing(text: &str) -> impl Iterator<Item = usize> {
+    let bytes = text.as_bytes();
+    let signs = memchr::memchr3_iter(b'\n', b':', b'|', bytes).chain([bytes.len()]);
+    let ends = signs.map(|at| match bytes.get(at) {
+        Some(b'|') => text.get(..at).unwrap_or("").trim_end_matches(' ').len(),
+        _ => at,
+    });
+    ends.chain(memchr::memchr_iter(b'\r', bytes))
+}
+
+/// What may be a name that ends there: it holds no white space, slash or colon.
+fn start_of_name(text: &str, end: usize) -> usize {
+    let before = text.get(..end).unwrap_or("");
+    let name = before.rsplit(ends_part).next().unwrap_or("");
+    end - name.len()
+}
+
+/// Stands a character between parts of the paths of a listing?
+fn ends_part(c: char) -> bool {
+    matches!(c, '/' | ':') || c.is_whitespace()
+}
+
+/// May a path have ended before this text, in a line of a listing?
+fn ends_name(after: &str) -> bool {
+    let mut next = after.chars();
+    match next.next() {
+        None | Some('\n' | '\r') => true,
+        Some(':') => next.next().is_some_and(|c| c.is_ascii_digit() || c == ':'),
+        Some(' ') => after.trim_start_matches(' ').starts_with("| "),
+        _ => false,
+    }
+}
+
 /// The whole path around a name, when it opens a line of a listing: a line of `find`, a hit of a search, a line of
 /// `git status` (not of a removed file) or of `git diff --stat`.
 fn listed(text: &str, start: usize, end: usize) -> Option<&str> {
@@ -229,14 +278,7 @@ fn listed(text: &str, start: usize, end: usize) -> Option<&str> {
     }
     let before = text.get(line_start..start)?;
     let after = text.get(end..)?;
-    let mut next = after.chars();
-    let ends = match next.next() {
-        None | Some('\n' | '\r') => true,
-        Some(':') => next.next().is_some_and(|c| c.is_ascii_digit() || c == ':'),
-        Some(' ') => after.trim_start_matches(' ').starts_with("| "),
-        _ => false,
-    };
-    if !ends {
+    if !ends_name(after) {
         return None;
     }
     let (status, has_status) = match before.get(..3) {
@@ -259,16 +301,36 @@ fn listed(text: &str, start: usize, end: usize) -> Option<&str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
-    fn lines_whose_first_word_ends_with_a_colon_are_looked_at() {
-        for text in
-            ["", ":", "a:", "a: b", "a:b\n c:\tx\r\n\nd", "x\ncat: y: z\nw :", "a:\u{3000}b", "é:\r\n:\n: x"]
-        {
-            let starts = |line: &&str| line.split_whitespace().next().is_some_and(|word| word.ends_with(':'));
-            let found: Vec<&str> = lines_with_colon_word(text).filter(starts).collect();
-            let expected: Vec<&str> = text.lines().filter(starts).collect();
+    fn lines_with_phrases_are_found() {
+        let finder = AhoCorasick::new(["ab", "no b"]).expect("an automaton");
+        for text in ["", "ab", "x\n", "x ab ab\nno b\r\n\nno\n b\na\nab: no b", "abab\nb\r\nno bab"] {
+            let found: Vec<&str> = lines_with(&finder, text).collect();
+            let expected: Vec<&str> =
+                text.lines().filter(|line| line.contains("ab") || line.contains("no b")).collect();
             assert_eq!(found, expected, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn names_that_listings_show_are_found(
+            text in "(a|b|ab|/| |  |\n|\r\n|:|:1|::|é|\t|\u{3000}|\\?\\? | M |  \\| ){0,20}",
+            name in "a|b|ab|aé|M|aa",
+        ) {
+            let whole = |start: usize| Some((start, listed(&text, start, start + name.len())?));
+            let mut found: Vec<(usize, &str)> = ends_in_listing(&text)
+                .map(|end| (start_of_name(&text, end), end))
+                .filter(|(start, end)| text[*start..*end] == name)
+                .filter_map(|(start, _)| whole(start))
+                .collect();
+            let expected: Vec<(usize, &str)> =
+                text.match_indices(&name).filter_map(|(start, _)| whole(start)).collect();
+            found.sort_unstable();
+            found.dedup();
+            prop_assert_eq!(found, expected);
         }
     }
 }
