@@ -28,7 +28,15 @@ pub fn resolve(path: &str, cwd: Option<&str>) -> String {
     let settled =
         |dir| if is_canonical(dir, None) { Cow::Borrowed(dir) } else { Cow::Owned(settle(dir, None)) };
     let cwd = cwd.map(settled).filter(|dir| is_absolute(dir));
-    settle(path, cwd.as_deref())
+    let below = cwd.as_deref().and_then(|dir| below(dir, path));
+    below.unwrap_or_else(|| settle(path, cwd.as_deref()))
+}
+
+/// A plain relative path as seen from a directory, where that is all there is to do.
+fn below(dir: &str, path: &str) -> Option<String> {
+    let is_name = path.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    let whole = is_name.then(|| [dir, "/", path].concat())?;
+    is_canonical(&whole, None).then_some(whole)
 }
 
 /// The canonical path as seen from a directory: the part after `dir/`, or the path itself when it is elsewhere.
@@ -281,15 +289,18 @@ fn is_canonical(path: &str, cwd: Option<&str>) -> bool {
     if bytes.first() != Some(&b'/') || bytes.len() < 4 || cwd.is_some_and(|cwd| !cwd.starts_with('/')) {
         return false;
     }
-    let mut before = 0;
-    for &byte in bytes {
+    // Bytes of a component that may yet be empty, `.` or `..`; three are none of them.
+    let mut dots = 0;
+    for &byte in bytes.iter().skip(1) {
         match byte {
             b'\\' | b':' => return false,
-            b'/' | b'.' if before == b'/' => return false,
-            _ => before = byte,
+            b'/' if dots < 3 => return false,
+            b'/' => dots = 0,
+            b'.' => dots += 1,
+            _ => dots = 3,
         }
     }
-    before != b'/' && !path.ends_with(char::is_whitespace)
+    dots >= 3 && !path.ends_with(char::is_whitespace)
 }
 
 #[cfg(test)]
@@ -441,6 +452,15 @@ mod tests {
         ) {
             let once = resolve(&path, cwd.as_deref());
             prop_assert_eq!(&resolve(&once, cwd.as_deref()), &once);
+        }
+
+        #[test]
+        fn plain_paths_resolve_like_any(
+            path in "(/|/\\.|\\.|~|)([a-c]|\\.|/|\"| |/\\.\\.|/\\.a){0,8}",
+            cwd in proptest::option::of("(/home/a|/a|~|C:|)(/[a.]{1,3}){0,3}/?"),
+        ) {
+            let dir = cwd.as_deref().map(|dir| settle(dir, None)).filter(|dir| is_absolute(dir));
+            prop_assert_eq!(resolve(&path, cwd.as_deref()), settle(&path, dir.as_deref()));
         }
 
         #[test]

@@ -4,7 +4,9 @@
 //! Tools of MCP servers are unknown by rule (`mcp__x__read` may read anything), except those of the two servers whose
 //! tools are the agent's own file tools by contract.
 
+use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::sync::LazyLock;
 
 use super::arguments::{self, Arguments, Fields};
 use super::todo::{self, TodoRule};
@@ -254,7 +256,10 @@ fn find(name: &str) -> Option<&'static Tool> {
     let plain =
         name.rsplit_once('_').filter(|(_, date)| date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()));
     let name = plain.map_or(name, |(plain, _)| plain);
-    let named = |name: &str| TOOLS.iter().find(|tool| tool.names.contains(&name));
+    static BY_NAME: LazyLock<FxHashMap<&str, &Tool>> = LazyLock::new(|| {
+        TOOLS.iter().flat_map(|tool| tool.names.iter().map(move |name| (*name, tool))).collect()
+    });
+    let named = |name: &str| BY_NAME.get(name).copied();
     named(name).or_else(|| named(usual_name(name)?))
 }
 

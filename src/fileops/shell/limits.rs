@@ -14,6 +14,11 @@ pub(super) fn is_parsable(script: &str) -> bool {
     if script.len() > MAX_SCRIPT || has_prefix_run(script) {
         return false;
     }
+    // Nearly all hold few enough of these altogether.
+    let count = |byte: u8| memchr::memchr_iter(byte, script.as_bytes()).count();
+    if count(b'(') + count(b'{') + count(b'[') <= MAX_BRACKETS && count(b'<') <= MAX_HEREDOCS {
+        return true;
+    }
     let (mut open, mut heredocs, mut before) = ([0usize; 3], 0usize, 0u8);
     let mut bytes = script.bytes().peekable();
     while let Some(byte) = bytes.next() {
