@@ -297,9 +297,15 @@ pub(crate) fn read(text: &str) -> Reading {
     let mut pair: Option<char> = None;
     let mut at = 0;
     while let Some(c) = char_at(text, at) {
+        // What stands between most words says nothing.
+        if c == ' ' {
+            at += 1;
+            pair = None;
+            continue;
+        }
         let start = at;
         at += c.len_utf8();
-        if is_cjk(c) {
+        if !c.is_ascii() && is_cjk(c) {
             if let Some(first) = pair {
                 out.words.push(Read { text: [first, c].iter().collect(), negated, former, removed });
             }
@@ -345,6 +351,10 @@ pub(crate) fn read(text: &str) -> Reading {
                     at += 1;
                 }
                 let Some(next) = char_at(text, at) else { break };
+                // Of ASCII, only this goes on a word beside the bytes of words.
+                if next.is_ascii() && next != '\'' {
+                    break;
+                }
                 let after = at + next.len_utf8();
                 let apostrophe = matches!(next, '\'' | '’') && matches!(bytes.get(after), Some(b't' | b'T'));
                 if is_cjk(next) || !(next.is_alphanumeric() || apostrophe) {
@@ -367,6 +377,12 @@ pub(crate) fn read(text: &str) -> Reading {
                 contraction = raw.len() > 3 && word.ends_with("nt");
             }
             let roles = Roles::of(&word);
+            // Most words do nothing to others.
+            if !contraction && roles == Roles::default() {
+                out.words.push(Read { text: word, negated, former, removed });
+                previous = roles;
+                continue;
+            }
             if contraction || roles.has(Roles::NEGATES) {
                 // "CASCADE must never be used": a negated verb takes its subject along; "use X not Y" does not.
                 let verbal = contraction
@@ -473,15 +489,39 @@ pub(crate) fn entities(text: &str) -> Vec<String> {
         rest = tail.trim_start_matches('`');
     }
     plain.push_str(rest);
-    for chunk in plain.split(|c: char| {
-        c.is_whitespace() || is_wide_quote(c) || is_cjk(c) || "()[]{}<>,;\"'!?*，。：；（）、".contains(c)
-    }) {
+    for chunk in plain.split(ends_chunk).filter(|chunk| chunk.len() > 1) {
         let chunk = chunk.trim_matches(['.', ':', '-', '=', '/', '…', '—', '–', '~', '+', '&', '|']);
         if is_entity(chunk, shouting) {
             push(chunk);
         }
     }
     out
+}
+
+/// Stands a character between two chunks of a sentence?
+fn ends_chunk(c: char) -> bool {
+    match c {
+        '\t'..='\r'
+        | ' '
+        | '('
+        | ')'
+        | '['
+        | ']'
+        | '{'
+        | '}'
+        | '<'
+        | '>'
+        | ','
+        | ';'
+        | '"'
+        | '\''
+        | '!'
+        | '?'
+        | '*' => true,
+        c if c.is_ascii() => false,
+        '，' | '。' | '：' | '；' | '（' | '）' | '、' => true,
+        c => c.is_whitespace() || is_wide_quote(c) || is_cjk(c),
+    }
 }
 
 /// Is this chunk of a sentence something exact?
