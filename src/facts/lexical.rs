@@ -24,7 +24,8 @@
 //! * **request**: the first sentence of a user message that asks; each replaces the one before, the first stays. Bare
 //!   assent and mere prohibitions ask nothing new.
 
-use super::{Author, Draft, Fact, FactClass, Form, lanes, shows_content};
+use super::lanes::{self, Words};
+use super::{Author, Draft, Fact, FactClass, Form, shows_content};
 use crate::fileops::{CallEffect, OpKind, ToolKind};
 use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
@@ -118,6 +119,8 @@ impl Collector {
                 self.value(found, author, at);
             }
         }
+        // A message that goes on with a call tells a step; so does one of a turn that has changed nothing yet.
+        let may_report = author == Author::Agent && !self.calls && (self.turn.changed || !self.called);
         let mut told: Vec<&str> = Vec::new();
         let mut decided = false;
         let offer = self.spoken.take().filter(|_| author == Author::User).and_then(|text| offer(&text));
@@ -131,9 +134,10 @@ impl Collector {
             let sentences = matching::sentences(unit_text);
             let sentences = sentences.iter().filter_map(|(from, to)| unit_text.get(*from..*to));
             // Who writes no full stops ends sentences with the line.
-            let stops = unit_text.trim_end().ends_with(['.', ':', ',', '。']) || unit_text.contains("\n  ");
-            let chats = author == Author::User && !stops;
-            let lines = sentences.flat_map(|it| it.split(|c| chats && c == '\n'));
+            let stops =
+                || unit_text.trim_end().ends_with(['.', ':', ',', '。']) || unit_text.contains("\n  ");
+            let most = if author == Author::User && !stops() { usize::MAX } else { 1 };
+            let lines = sentences.flat_map(|it| it.splitn(most, '\n'));
             for sentence in lines.map(str::trim).filter(|line| !line.is_empty()) {
                 let plain = Plain::new(sentence);
                 if author == Author::User && sentences::is_constraint(&plain) {
@@ -146,7 +150,7 @@ impl Collector {
                 if chosen {
                     self.sentence(FactClass::Decision, sentence, author, at);
                     decided = true;
-                } else if author == Author::Agent && sentences::may_report(&plain) {
+                } else if may_report && sentences::may_report(&plain) {
                     told.push(sentence);
                 }
                 let answers = |offer: sentences::Offer<'_>| {
@@ -170,9 +174,7 @@ impl Collector {
         }
         if author == Author::Agent {
             self.spoken = Some(tail(&normal, MOST_OFFERED).to_owned());
-            // A message that goes on with a call tells a step; so does one of a turn that has changed nothing yet.
-            let may_report = !self.calls && (self.turn.changed || !self.called);
-            if may_report && !told.is_empty() {
+            if !told.is_empty() {
                 let lower = normal.to_lowercase();
                 if sentences::is_report(&lower, self.turn.asked, self.turn.ordered || decided) {
                     for sentence in told {
@@ -239,7 +241,8 @@ impl Collector {
             (None, Some(effect)) => shows_content(effect) || !failed,
             (None, None) => !failed,
         };
-        let mut found = if shows { Vec::new() } else { errors::in_output(&result.text) };
+        let hinted = if shows { Vec::new() } else { errors::hinted_lines(&result.text) };
+        let mut found = errors::in_lines(&result.text, &hinted);
         if found.is_empty() && failed {
             match shell {
                 Some(_) => found = errors::reasons(&result.text),
@@ -247,7 +250,7 @@ impl Collector {
             }
         }
         if failed && shell.is_some() && !shows {
-            for error in errors::named_lines(&result.text) {
+            for error in errors::named_lines(&result.text, &hinted) {
                 let value = error.value.to_lowercase();
                 if !found.iter().any(|known| known.value.to_lowercase().contains(&value)) {
                     found.push(error);
@@ -539,18 +542,15 @@ fn tail(text: &str, bytes: usize) -> &str {
 /// The end of a message that asks or proposes there, or lists options, in lower case: what the other side may answer to.
 fn offer(text: &str) -> Option<String> {
     const ASKS_WITHIN: usize = 600;
-    let lower = tail(text, MOST_OFFERED).to_lowercase();
-    let lists = [
+    const LISTS: &[(&str, &str)] = &[
         ("a)", "b)"),
         ("a.", "b."),
         ("a:", "b:"),
         ("option a", "option b"),
         ("option 1", "option 2"),
         ("1)", "2)"),
-    ]
-    .iter()
-    .any(|(first, second)| lower.contains(first) && lower.contains(second));
-    let proposes = [
+    ];
+    const PROPOSES: &[&str] = &[
         "i'd ",
         "i would ",
         "i’d ",
@@ -582,10 +582,24 @@ fn offer(text: &str) -> Option<String> {
         "zwei möglichkeiten",
         "zwei wege",
         "duas opções",
-    ]
-    .iter()
-    .any(|words| lower.contains(words));
-    (lists || proposes || tail(text, ASKS_WITHIN).contains(['?', '？'])).then_some(lower)
+    ];
+    // A bit for each half of the lists, and one for proposals.
+    const PROPOSED: u32 = 1 << 31;
+    static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+        let halves =
+            LISTS.iter().zip(0..).flat_map(|((a, b), at)| [(*a, 1 << (2 * at)), (*b, 2 << (2 * at))]);
+        let words: Vec<(&str, u32)> = halves.chain(PROPOSES.iter().map(|words| (*words, PROPOSED))).collect();
+        Words::new(&words, false)
+    });
+    let lower = tail(text, MOST_OFFERED).to_lowercase();
+    let mut bits = 0;
+    if let Some(words) = WORDS.as_ref() {
+        let stretches = lanes::overlapping::<3>(lower.as_bytes(), words.longest().saturating_sub(1));
+        words.walk(stretches, |_, _, told| bits |= told);
+    }
+    let lists = (0..LISTS.len()).any(|at| bits >> (2 * at) & 3 == 3);
+    let asks = || tail(text, ASKS_WITHIN).contains(['?', '？']);
+    (lists || bits & PROPOSED != 0 || asks()).then_some(lower)
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.
@@ -607,6 +621,11 @@ fn has_two_words(text: &str) -> bool {
         }
     });
     words.next().is_some_and(|first| words.any(|word| !word.eq_ignore_ascii_case(first)))
+}
+
+/// Holds a text a digit? Asked of stretches at once, which compilers make a vector's work.
+fn has_digit(text: &str) -> bool {
+    text.as_bytes().chunks(64).any(|bytes| bytes.iter().fold(false, |any, byte| any | byte.is_ascii_digit()))
 }
 
 /// A text without its fenced code and quoted lines.

@@ -118,7 +118,7 @@ pub(in crate::facts) fn only_shows(script: &str, effect: &CallEffect) -> bool {
 }
 
 /// Starts of the lines that hold one of the [`HINTS`].
-fn hinted_lines(text: &str) -> Vec<usize> {
+pub(in crate::facts) fn hinted_lines(text: &str) -> Vec<usize> {
     const LANES: usize = 4;
     let mut starts = Vec::new();
     let Some(hints) = HINTS.as_ref() else { return starts };
@@ -141,8 +141,13 @@ fn hinted_lines(text: &str) -> Vec<usize> {
 
 /// Errors in the output of something that ran.
 pub(in crate::facts) fn in_output(text: &str) -> Vec<Found> {
+    in_lines(text, &hinted_lines(text))
+}
+
+/// The same, where the [`hinted_lines`] are known.
+pub(in crate::facts) fn in_lines(text: &str, hinted: &[usize]) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
-    for start in hinted_lines(text) {
+    for start in hinted.iter().copied() {
         let mut lines = text.get(start..).unwrap_or("").split('\n');
         let line = lines.next().unwrap_or("");
         if line.len() > 2_000 {
@@ -316,11 +321,11 @@ fn whole(message: &str) -> Found {
     Found { value: head, other: Vec::new(), label: None, test: false }
 }
 
-/// Lines of the form `prog: error: message` in the output of a run that failed.
-pub(in crate::facts) fn named_lines(output: &str) -> Vec<Found> {
-    hinted_lines(output)
-        .into_iter()
-        .filter_map(|start| output.get(start..)?.lines().next())
+/// Lines of the form `prog: error: message` among the [`hinted_lines`] of a run that failed.
+pub(in crate::facts) fn named_lines(output: &str, hinted: &[usize]) -> Vec<Found> {
+    hinted
+        .iter()
+        .filter_map(|start| output.get(*start..)?.lines().next())
         .filter(|line| !line.starts_with("npm "))
         .filter_map(|line| named(strip_ansi(line).trim_end()))
         .collect()

@@ -2,8 +2,7 @@
 
 mod versions;
 
-use super::{Border, CLASS, LazyLock, Regex, WORD, pattern};
-use aho_corasick::AhoCorasick;
+use super::{Border, CLASS, LazyLock, Regex, WORD, has_digit, pattern};
 use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
 use versions::{hashes_and_versions, short_versions};
@@ -300,7 +299,7 @@ static SYMBOL: LazyLock<Option<Regex>> = LazyLock::new(|| {
 pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Vec<Found> {
     let mut out: Vec<Found> = Vec::new();
     let mut covered: Vec<(usize, usize)> = Vec::new();
-    if memchr::memmem::find(text.as_bytes(), b"://").is_some()
+    if may_have_url(text)
         && let Some(url) = URL.as_ref()
     {
         for found in url.find_iter(text) {
@@ -314,8 +313,7 @@ pub(in crate::facts) fn find(text: &str, command: bool, names: &mut Names) -> Ve
     let free = |covered: &[(usize, usize)], start: usize, end: usize| {
         !covered.iter().any(|(from, to)| start < *to && *from < end)
     };
-    let has_digit = text.bytes().any(|b| b.is_ascii_digit());
-    if has_digit {
+    if has_digit(text) {
         hashes_and_versions(text, &mut covered, &mut out);
         out.extend(short_versions(text, names));
         if may_have_ticket(text)
@@ -432,6 +430,11 @@ fn is_capital_or_digit(byte: u8) -> bool {
 
 // The looks before the patterns: none is false for a text in which its pattern matches.
 
+/// Before [`URL`].
+fn may_have_url(text: &str) -> bool {
+    places(text, b':').any(|at| text.as_bytes().get(at + 1..at + 3) == Some(b"//"))
+}
+
 /// Before [`versions::SHORT_VERSION`].
 fn may_have_short_version(text: &str) -> bool {
     between(text, places(text, b'.'), is_digit, |byte| is_digit(byte) || byte == b'x')
@@ -449,13 +452,16 @@ fn may_be_numbered(text: &str) -> bool {
 
 /// Before [`PORT`]: a number right after `:`, or a word for ports.
 fn may_have_port(text: &str) -> bool {
-    static TOLD: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-        AhoCorasick::builder().ascii_case_insensitive(true).build(["port", "-p ", "端口"]).ok()
-    });
     let bytes = text.as_bytes();
+    let told = |at: usize| {
+        let is_port = bytes.get(at + 1..at + 4).is_some_and(|rest| rest.eq_ignore_ascii_case(b"ort"));
+        let before = at.checked_sub(1).and_then(|before| bytes.get(before));
+        is_port || before == Some(&b'-') && bytes.get(at + 1) == Some(&b' ')
+    };
     memchr::memchr_iter(b':', bytes)
         .any(|at| bytes.get(at + 1..at + 3).is_some_and(|next| next.iter().all(u8::is_ascii_digit)))
-        || TOLD.as_ref().is_none_or(|told| told.is_match(text))
+        || memchr::memchr2_iter(b'p', b'P', bytes).any(told)
+        || !text.is_ascii() && text.contains("端口")
 }
 
 /// Before [`ENVIRONMENT`].
@@ -705,8 +711,10 @@ mod tests {
             "bug #4",
             "#12",
             "A_B",
+            "http://",
         ];
-        let rules: [(fn(&str) -> bool, &LazyLock<Option<Regex>>); 6] = [
+        let rules: [(fn(&str) -> bool, &LazyLock<Option<Regex>>); 7] = [
+            (may_have_url, &URL),
             (may_have_short_version, &SHORT_VERSION),
             (may_have_ticket, &TICKET),
             (may_be_numbered, &NUMBERED),
@@ -714,7 +722,7 @@ mod tests {
             (may_have_variable, &ENVIRONMENT),
             (may_have_symbol, &SYMBOL),
         ];
-        let mut matches = [0; 6];
+        let mut matches = [0; 7];
         for text in samples(PIECES, 8, 20_000) {
             for ((may, rule), matches) in rules.iter().zip(&mut matches) {
                 if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {

@@ -3,7 +3,7 @@
 mod keys;
 
 use super::lanes::{self, Words};
-use super::{CLASS, LazyLock, Quantity, Regex, WORD, matching, pattern};
+use super::{CLASS, LazyLock, Quantity, Regex, WORD, has_digit, matching, pattern};
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 
@@ -41,6 +41,9 @@ impl Found {
 /// Values of one unit of prose, in order.
 pub(in crate::facts) fn find(unit: &str) -> Vec<Found> {
     let mut out = Vec::new();
+    if !has_digit(unit) {
+        return out;
+    }
     let bytes = unit.as_bytes();
     let Some(last_digit) = bytes.iter().rposition(u8::is_ascii_digit) else { return out };
     let mut taken: Vec<(usize, usize)> = Vec::new();

@@ -107,27 +107,50 @@ pub(super) fn short_versions(text: &str, names: &Names) -> Vec<Found> {
         .collect()
 }
 
-/// UUIDs, hex strings, commits and versions, in one walk over the words.
+/// Where the word begins that goes on to this place. Full stops, hyphens and plus signs are inside of it.
+fn word_start(bytes: &[u8], at: usize) -> usize {
+    let mut start = at;
+    while let Some(before) = start.checked_sub(1) {
+        let joins = matches!(bytes[before], b'.' | b'-' | b'+')
+            && before.checked_sub(1).is_some_and(|at| CLASS[bytes[at] as usize] == WORD);
+        if CLASS[bytes[before] as usize] != WORD && !joins {
+            break;
+        }
+        start = before;
+    }
+    start
+}
+
+/// Where the word ends that begins at or before this place.
+fn word_end(bytes: &[u8], at: usize) -> usize {
+    let mut end = at;
+    while let Some(byte) = bytes.get(end) {
+        let joins = matches!(byte, b'.' | b'-' | b'+')
+            && bytes.get(end + 1).is_some_and(|byte| CLASS[*byte as usize] == WORD);
+        if CLASS[*byte as usize] != WORD && !joins {
+            break;
+        }
+        end += 1;
+    }
+    end
+}
+
+/// The word before a place where one begins.
+fn word_before(text: &str, start: usize) -> &str {
+    let bytes = text.as_bytes();
+    let before = bytes.get(..start).unwrap_or_default();
+    let last = before.iter().rposition(|byte| CLASS[*byte as usize] == WORD);
+    last.and_then(|last| text.get(word_start(bytes, last)..=last)).unwrap_or("")
+}
+
+/// UUIDs, hex strings, commits and versions, in one walk over the words with digits.
 pub(super) fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>, out: &mut Vec<Found>) {
     let bytes = text.as_bytes();
     let mut at = 0;
-    let mut previous = (0, 0);
-    while at < bytes.len() {
-        if CLASS[bytes[at] as usize] != WORD {
-            at += 1;
-            continue;
-        }
-        let start = at;
-        while at < bytes.len()
-            && (CLASS[bytes[at] as usize] == WORD
-                || (matches!(bytes[at], b'.' | b'-' | b'+')
-                    && bytes.get(at + 1).is_some_and(|b| CLASS[*b as usize] == WORD)))
-        {
-            at += 1;
-        }
+    while let Some(digit) = bytes.get(at..).and_then(|rest| rest.iter().position(u8::is_ascii_digit)) {
+        let start = word_start(bytes, at + digit);
+        at = word_end(bytes, at + digit);
         let word = text.get(start..at).unwrap_or("");
-        let before = previous;
-        previous = (start, at);
         if covered.iter().any(|(from, to)| start < *to && *from < at) || word.len() < 3 {
             continue;
         }
@@ -137,7 +160,7 @@ pub(super) fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>,
                 .get(..start)
                 .and_then(|t| t.chars().next_back())
                 .is_some_and(|c| !is_cjk(c) && c.is_alphanumeric());
-        if glued || !word.bytes().any(|b| b.is_ascii_digit()) {
+        if glued {
             continue;
         }
         // Seven hex digits with a letter and a digit among them: a commit, as git abbreviates it.
@@ -148,7 +171,7 @@ pub(super) fn hashes_and_versions(text: &str, covered: &mut Vec<(usize, usize)>,
         } else if word.bytes().next().is_some_and(|b| b.is_ascii_digit() || b == b'v')
             && !dotted_path(text, start, at)
         {
-            version(word, text.get(before.0..before.1).unwrap_or(""))
+            version(word, word_before(text, start))
         } else {
             None
         };

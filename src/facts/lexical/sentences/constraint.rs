@@ -611,7 +611,7 @@ fn quoted(sentence: &str) -> bool {
 
 /// Triggers of Chinese, Japanese and Korean.
 fn cjk_constraint(sentence: &str) -> bool {
-    if !sentence.chars().any(is_cjk) {
+    if sentence.is_ascii() || !sentence.chars().any(is_cjk) {
         return false;
     }
     let zh = [

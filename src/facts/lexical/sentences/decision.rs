@@ -21,7 +21,9 @@ use crate::facts::Author;
 pub(in crate::facts) use answers::{Offer, only_answers};
 use answers::{alternatives, answers, is_fragment, is_named, is_option};
 use cjk::chooses_cjk;
-use forms::{CONTRAST, DECIDED, MAKES, PARTICIPLE, PLACED, REASON, STEPPING, USER_CHOICE, VERDICT};
+use forms::{
+    CONTRAST, DECIDED, MAKES, NEAR_CONTRAST, PARTICIPLE, PLACED, REASON, STEPPING, USER_CHOICE, VERDICT,
+};
 pub(super) use forms::{
     CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, PARTICIPLE_HINTS, PERSON_HINTS, PLACED_HINTS, REASON_HINTS,
     USER_CHOICE_HINTS, VERDICT_HINTS,
@@ -29,6 +31,7 @@ pub(super) use forms::{
 use orders::{obliges_why_foreign, orders_why, takes_not};
 pub(super) use product::FOREIGN_WHY;
 use product::{RUNNING, contrasts_work, designed, made_foreign, made_so, used_against};
+use regex::Captures;
 pub(in crate::facts) use report::{is_report, may_report};
 use settings::fixes_parameter;
 pub(in crate::facts) use settings::sets_listed;
@@ -52,8 +55,8 @@ pub(in crate::facts) fn is_decision(plain: &Plain<'_>, author: Author, offer: Op
     // What speaks for a decision is rare; what speaks against one is looked for only then.
     plain.fits()
         && !(plain.says(List::Unsettled) && contains_any(before_ground(&plain.lower), UNSETTLED))
-        && !(author == Author::Agent && (finds(plain) || plain.lower.contains(" b) ")))
         && chooses(plain, author, offer)
+        && !(author == Author::Agent && (finds(plain) || plain.lower.contains(" b) ")))
         // "We could use X, but it came late, so it is out": the verdict stands.
         && !(plain.is_open() && (sentence.ends_with(['?', '？']) || !has_verdict(plain)))
         && !(plain.says(List::Reported) && contains_any(claim(&plain.lower), REPORTED))
@@ -389,14 +392,35 @@ fn contrast(plain: &Plain<'_>) -> Option<usize> {
     if !plain.says(List::Contrast) {
         return None;
     }
-    CONTRAST.as_ref()?.captures_iter(&plain.lower).find_map(|found| {
-        let loose = found.get(1).is_some_and(|word| {
-            matches!(
-                word.as_str(),
-                "just" | "only" | "yet" | "something" | "sure" | "so" | "because" | "to" | "even" | "that"
-            )
-        });
-        (!loose).then(|| found.get(0).map(|it| it.start())).flatten()
+    near_contrast(&plain.lower).unwrap_or_else(|| contrast_of_any_letters(&plain.lower))
+}
+
+pub(super) fn contrast_of_any_letters(lower: &str) -> Option<usize> {
+    let found = CONTRAST.as_ref()?.captures_iter(lower).find(|found| !is_loose(found))?;
+    Some(found.get_match().start())
+}
+
+/// The same, where no match holds a character of which only [`CONTRAST`] knows whether it is a letter.
+pub(super) fn near_contrast(lower: &str) -> Option<Option<usize>> {
+    let is_doubtful = |c: char| !c.is_ascii() && !c.is_alphabetic();
+    for found in NEAR_CONTRAST.as_ref()?.captures_iter(lower) {
+        if found.get_match().as_str().contains(is_doubtful) {
+            return None;
+        }
+        if !is_loose(&found) {
+            return Some(Some(found.get_match().start()));
+        }
+    }
+    Some(None)
+}
+
+/// What stands behind ", not" is no thing.
+fn is_loose(found: &Captures<'_>) -> bool {
+    found.get(1).is_some_and(|word| {
+        matches!(
+            word.as_str(),
+            "just" | "only" | "yet" | "something" | "sure" | "so" | "because" | "to" | "even" | "that"
+        )
     })
 }
 
@@ -615,6 +639,7 @@ pub(super) fn forms() -> Vec<(List, &'static super::super::LazyLock<Option<super
         (List::Participle, &PARTICIPLE),
         (List::Verdict, &VERDICT),
         (List::Contrast, &CONTRAST),
+        (List::Contrast, &NEAR_CONTRAST),
         (List::UserChoice, &USER_CHOICE),
         (List::Reason, &REASON),
         (List::Placed, &PLACED),

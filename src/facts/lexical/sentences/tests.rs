@@ -219,6 +219,46 @@ fn patterns_match_only_where_a_phrase_stands() {
 }
 
 #[test]
+fn near_contrasts_are_contrasts() {
+    const PIECES: &[&str] = &[
+        ", not ",
+        " - not ",
+        " and not ",
+        "the ",
+        "a",
+        "just",
+        "x-1",
+        ".",
+        "_",
+        "é",
+        " ",
+        "/",
+        "—",
+        "in ",
+        ";",
+        "²",
+        "instead",
+        " of ",
+        "rather than ",
+        "prefer ",
+        " over ",
+        "-",
+    ];
+    let (mut near, mut far) = (0, 0);
+    for text in samples(PIECES, 10, 20_000) {
+        let expected = decision::contrast_of_any_letters(&text);
+        match decision::near_contrast(&text) {
+            Some(found) => {
+                near += usize::from(found.is_some());
+                assert_eq!(found, expected, "{text}");
+            }
+            None => far += 1,
+        }
+    }
+    assert!(near > 1_000 && far > 100, "{near}, {far}");
+}
+
+#[test]
 fn phrases_are_found_wherever_they_stand() {
     let lists = [(List::Open, OPEN), (List::Reported, REPORTED), (List::Obliges, OBLIGES)];
     let mut pieces = vec![" ", "must", "be", "我", "é", "says", ":", "could", "we"];

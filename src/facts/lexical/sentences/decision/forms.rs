@@ -233,6 +233,10 @@ pub(super) static DEFAULT: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(DE
 
 /// One thing against another.
 pub(super) static CONTRAST: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(CONTRAST_FORM));
+/// The same with any character beyond ASCII for a letter: letters of all scripts make a pattern so large that it is slow to
+/// get going, read backwards.
+pub(super) static NEAR_CONTRAST: LazyLock<Option<Regex>> =
+    LazyLock::new(|| pattern(&CONTRAST_FORM.replace(r"\w", r"0-9A-Za-z_[^\x00-\x7f]")));
 
 /// Somebody of the conversation did, does or will do something to the work: person, auxiliaries, adverbs, verb.
 pub(super) static MAKES: LazyLock<Option<Regex>> = LazyLock::new(|| {

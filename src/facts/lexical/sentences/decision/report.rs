@@ -12,12 +12,13 @@ use super::{UNSETTLED, contrast, finds, reason, stem};
 /// Would the sentence of the agent be a choice where its message reports work? It says of a part of the product how it is,
 /// and why or against what.
 pub(in crate::facts) fn may_report(plain: &Plain<'_>) -> bool {
+    if !(plain.says(List::Reason) || plain.says(List::Contrast)) || !plain.fits() {
+        return false;
+    }
     let lower = plain.lower.as_str();
     // Most sentences are about the talk or a step: told by their first word, before any pattern runs.
     let first = words(lower).next().unwrap_or("");
-    if !plain.fits()
-        || !(plain.says(List::Reason) || plain.says(List::Contrast))
-        || NO_PRODUCT.contains(&first)
+    if NO_PRODUCT.contains(&first)
         || matches!(first, "we" | "they're" | "it's")
         || contains_any(lower, &["let me", "sub-agent", "subagent", "worktree"])
         || plain.says(List::Reported)
