@@ -245,6 +245,9 @@ fn other(arguments: &str) -> CallEffect {
 fn find(name: &str) -> Option<&'static Tool> {
     /// Longest name looked up, in bytes: the table's longest with its namespace fits.
     const MAX_NAME: usize = 64;
+    static BY_NAME: LazyLock<FxHashMap<&str, &Tool>> = LazyLock::new(|| {
+        TOOLS.iter().flat_map(|tool| tool.names.iter().map(move |name| (*name, tool))).collect()
+    });
     // Some models leave their channel markers in the name.
     let name = name.split('<').next().unwrap_or(name).trim();
     if name.is_empty() || name.len() > MAX_NAME {
@@ -256,9 +259,6 @@ fn find(name: &str) -> Option<&'static Tool> {
     let plain =
         name.rsplit_once('_').filter(|(_, date)| date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()));
     let name = plain.map_or(name, |(plain, _)| plain);
-    static BY_NAME: LazyLock<FxHashMap<&str, &Tool>> = LazyLock::new(|| {
-        TOOLS.iter().flat_map(|tool| tool.names.iter().map(move |name| (*name, tool))).collect()
-    });
     let named = |name: &str| BY_NAME.get(name).copied();
     named(name).or_else(|| named(usual_name(name)?))
 }

@@ -323,7 +323,7 @@ mod tests {
             let whole = |start: usize| Some((start, listed(&text, start, start + name.len())?));
             let mut found: Vec<(usize, &str)> = ends_in_listing(&text)
                 .map(|end| (start_of_name(&text, end), end))
-                .filter(|(start, end)| text[*start..*end] == name)
+                .filter(|(start, end)| text.get(*start..*end) == Some(name.as_str()))
                 .filter_map(|(start, _)| whole(start))
                 .collect();
             let expected: Vec<(usize, &str)> =

@@ -257,3 +257,44 @@ pub(super) fn version(word: &str, last: &str) -> Option<Found> {
     surfaces.push(if word.starts_with('v') { digits.to_owned() } else { format!("v{word}") });
     Some(Found { value: word.to_owned(), surfaces, border: Border::Tight })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::samples::samples;
+    use super::*;
+
+    /// Words as they are read from the start of a text.
+    fn words(text: &str) -> Vec<(usize, usize)> {
+        let (bytes, mut words, mut at) = (text.as_bytes(), Vec::new(), 0);
+        while at < bytes.len() {
+            let end = word_end(bytes, at);
+            if CLASS[bytes[at] as usize] == WORD {
+                words.push((at, end));
+                at = end;
+            }
+            at += 1;
+        }
+        words
+    }
+
+    #[test]
+    fn words_around_digits_are_those_of_the_text() {
+        const PIECES: &[&str] = &["a", "7", "b1", ".", "-", "+", " ", "..", "é", "v", "_", "/"];
+        for text in samples(PIECES, 10, 20_000) {
+            let words = words(&text);
+            for digit in text.bytes().enumerate().filter(|(_, byte)| byte.is_ascii_digit()).map(|(at, _)| at)
+            {
+                let place = words.iter().position(|(start, end)| (*start..*end).contains(&digit));
+                let place = place.expect("a digit is of a word");
+                let (start, end) = words[place];
+                assert_eq!(
+                    (word_start(text.as_bytes(), digit), word_end(text.as_bytes(), digit)),
+                    (start, end)
+                );
+                let before =
+                    place.checked_sub(1).and_then(|at| text.get(words[at].0..words[at].1)).unwrap_or("");
+                assert_eq!(word_before(&text, start), before, "{text}");
+            }
+        }
+    }
+}

@@ -392,7 +392,7 @@ fn contrast(plain: &Plain<'_>) -> Option<usize> {
     if !plain.says(List::Contrast) {
         return None;
     }
-    near_contrast(&plain.lower).unwrap_or_else(|| contrast_of_any_letters(&plain.lower))
+    near_contrast(&plain.lower).unwrap_or_else(|Doubtful| contrast_of_any_letters(&plain.lower))
 }
 
 pub(super) fn contrast_of_any_letters(lower: &str) -> Option<usize> {
@@ -400,18 +400,22 @@ pub(super) fn contrast_of_any_letters(lower: &str) -> Option<usize> {
     Some(found.get_match().start())
 }
 
-/// The same, where no match holds a character of which only [`CONTRAST`] knows whether it is a letter.
-pub(super) fn near_contrast(lower: &str) -> Option<Option<usize>> {
+/// A match holds a character of which only [`CONTRAST`] knows whether it is a letter.
+#[derive(Debug)]
+pub(super) struct Doubtful;
+
+/// The same by the smaller pattern, unless that is doubtful.
+pub(super) fn near_contrast(lower: &str) -> Result<Option<usize>, Doubtful> {
     let is_doubtful = |c: char| !c.is_ascii() && !c.is_alphabetic();
-    for found in NEAR_CONTRAST.as_ref()?.captures_iter(lower) {
+    for found in NEAR_CONTRAST.as_ref().ok_or(Doubtful)?.captures_iter(lower) {
         if found.get_match().as_str().contains(is_doubtful) {
-            return None;
+            return Err(Doubtful);
         }
         if !is_loose(&found) {
-            return Some(Some(found.get_match().start()));
+            return Ok(Some(found.get_match().start()));
         }
     }
-    Some(None)
+    Ok(None)
 }
 
 /// What stands behind ", not" is no thing.
