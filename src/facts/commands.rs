@@ -132,7 +132,16 @@ fn only_patches(parts: &[Simple]) -> bool {
 /// Canonical value of a script: the whole of it with white space squeezed, at most 200 characters.
 pub(super) fn canonical(script: &str) -> String {
     // Squeezing a long here-document costs more than what of it can be kept.
-    let mut squeezed = collapse(first_chars(script, COMMAND_CHARS * 4));
+    let mut squeezed = String::new();
+    for word in first_chars(script, COMMAND_CHARS * 4).split_whitespace() {
+        if !squeezed.is_empty() {
+            squeezed.push(' ');
+        }
+        squeezed.push_str(word);
+        if squeezed.len() > COMMAND_CHARS && first_chars(&squeezed, COMMAND_CHARS).len() < squeezed.len() {
+            break;
+        }
+    }
     let length = first_chars(&squeezed, COMMAND_CHARS).len();
     squeezed.truncate(length);
     squeezed
@@ -267,7 +276,7 @@ fn simple_commands(script: &str) -> Vec<Simple> {
             c if c.is_whitespace() => flush(&mut word, &mut words, cut),
             _ => {
                 word.push(c);
-                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, is_plain);
+                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, |byte| PLAIN[usize::from(byte)]);
             }
         }
     }
@@ -281,9 +290,19 @@ fn simple_commands(script: &str) -> Vec<Simple> {
 }
 
 /// Bytes of which a word goes on, whatever it holds so far.
-fn is_plain(byte: u8) -> bool {
-    let ends = matches!(byte, b'\t'..=b'\r' | b' ' | b'\'' | b'"' | b'\\' | b'|' | b';' | b'&' | b'<' | b'>' | 0x80..);
-    !ends
+static PLAIN: [bool; 256] = plain_bytes();
+
+const fn plain_bytes() -> [bool; 256] {
+    let mut plain = [false; 256];
+    let mut byte = 0;
+    while byte < 0x80 {
+        plain[byte] = !matches!(
+            byte as u8,
+            b'\t'..=b'\r' | b' ' | b'\'' | b'"' | b'\\' | b'|' | b';' | b'&' | b'<' | b'>'
+        );
+        byte += 1;
+    }
+    plain
 }
 
 /// Adds to a word what comes next and is of a kind, in ASCII alone: as many bytes as characters, at most so many.
@@ -867,6 +886,10 @@ mod tests {
         assert_eq!(canonical("cargo   build  \n cargo test"), "cargo build cargo test");
         assert_eq!(canonical(""), "");
         assert_eq!(canonical(&"é".repeat(500)).chars().count(), 200);
+        for script in ["ab  c\n", "é ", "x y  ", "word\t"] {
+            let script = script.repeat(150);
+            assert_eq!(canonical(&script), first_chars(&collapse(&script), COMMAND_CHARS), "{script}");
+        }
     }
 
     proptest! {

@@ -25,17 +25,7 @@ fn sets_foreign(lower: &str) -> bool {
 
 /// The user fixes a named parameter: "use 15 minutes as the cap", "TTL 60 s", "make it 5", "and base delay 2 s, because".
 pub(super) fn fixes_parameter(plain: &Plain<'_>) -> bool {
-    if plain.has_form(List::Default, &DEFAULT) && plain.directs() {
-        return true;
-    }
-    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
-        return false;
-    }
-    // "CRC: use the reflected polynomial", "480 cycles from now on".
-    if lower_setting(plain) || sets_foreign(&plain.lower) {
-        return true;
-    }
-    let made = [
+    const ORDERS: &[&str] = &[
         "do ",
         "make it ",
         "make that ",
@@ -54,15 +44,25 @@ pub(super) fn fixes_parameter(plain: &Plain<'_>) -> bool {
         "wait ",
         "sleep ",
         "go for ",
-    ]
-    .into_iter()
-    .any(|order| {
-        plain.clauses().any(|clause| {
+    ];
+    if plain.has_form(List::Default, &DEFAULT) && plain.directs() {
+        return true;
+    }
+    if !plain.lower.bytes().any(|b| b.is_ascii_digit()) {
+        return false;
+    }
+    // "CRC: use the reflected polynomial", "480 cycles from now on".
+    if lower_setting(plain) || sets_foreign(&plain.lower) {
+        return true;
+    }
+    let made = plain.clauses().any(|clause| {
+        let first = clause.bytes().next();
+        ORDERS.iter().filter(|order| order.bytes().next() == first).any(|order| {
             clause.strip_prefix(order).is_some_and(|rest| {
                 // "Do 2 first": an item of a list.
                 let after = rest.trim_start_matches(|c: char| c.is_ascii_digit());
                 after.len() < rest.len()
-                    && (order != "do " || after.is_empty() || after.starts_with(['.', ',']))
+                    && (*order != "do " || after.is_empty() || after.starts_with(['.', ',']))
             })
         })
     });
