@@ -452,12 +452,11 @@ impl Scene<'_> {
                 also: Vec::new(),
             };
             let loss = Loss { rank, row, fact: fate.id.0, plan: outcome.lost.len() };
-            match slot.and_then(|at| outcome.losses.get_mut(at)) {
-                Some(known) => *known = loss,
-                None => {
-                    slot = Some(outcome.losses.len());
-                    outcome.losses.push(loss);
-                }
+            if let Some(known) = slot.and_then(|at| outcome.losses.get_mut(at)) {
+                *known = loss;
+            } else {
+                slot = Some(outcome.losses.len());
+                outcome.losses.push(loss);
             }
         }
     }

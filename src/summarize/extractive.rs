@@ -55,7 +55,7 @@ impl Summarizer for Extractive {
         let queues = rank::Queues::new(&candidates);
         let mut frame = Some(Frame::Full);
         while let Some(size) = frame {
-            if let Some(text) = write(request, lists, &queues, size) {
+            if let Some(text) = write(request, lists, &queues, size, &digest.memory) {
                 return Ok(text);
             }
             frame = size.smaller();
@@ -70,29 +70,35 @@ fn write(
     lists: &super::FileLists,
     queues: &rank::Queues<'_>,
     frame: Frame,
+    memory: &previous::Memory,
 ) -> Option<String> {
     let skeleton = frame_tokens(request, frame);
     if frame < Frame::Bare && skeleton * 4 > request.budget {
         return None;
     }
     let room = request.budget.saturating_sub(skeleton);
-    let (first, tokens) = fill(request, lists, queues, frame, room)?;
+    let fill = |room| {
+        let (text, tokens, chosen) = fill(request, lists, queues, frame, room)?;
+        previous::remember(chosen.iter().map(|candidate| candidate.item), memory);
+        Some((text, tokens))
+    };
+    let (first, tokens) = fill(room)?;
     // The estimates are careful: give what they left over to a second pass.
     let spare = request.budget.saturating_sub(tokens);
     if spare < SPARE {
         return Some(first);
     }
-    fill(request, lists, queues, frame, room + spare).map(|(text, _)| text).or(Some(first))
+    fill(room + spare).map(|(text, _)| text).or(Some(first))
 }
 
-/// Chooses for `room` tokens, by the estimates, and writes; gives the text with its tokens.
-fn fill(
+/// Chooses for `room` tokens, by the estimates, and writes; gives the text with its tokens and its lines.
+fn fill<'q>(
     request: &SummaryRequest<'_>,
     lists: &super::FileLists,
-    queues: &rank::Queues<'_>,
+    queues: &rank::Queues<'q>,
     frame: Frame,
     room: u64,
-) -> Option<(String, u64)> {
+) -> Option<(String, u64, Vec<rank::Candidate<'q>>)> {
     let counter = &request.view.counter;
     let budget = request.budget;
     let limits = Limits::of(room);
@@ -124,7 +130,7 @@ fn fill(
         let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
         let count = counter.count(&text);
         if count <= budget {
-            return Some((text, count));
+            return Some((text, count, chosen));
         }
         let mut over = count - budget;
         while over > 0 {

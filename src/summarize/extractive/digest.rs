@@ -186,7 +186,7 @@ impl Building {
                     // A long paste holds sentences of others too.
                     let weight = weight / (1.0 + count as f32 / 60.0);
                     rules.push(clean.to_string());
-                    self.items.push(Item::new(Kind::Rule, without_stop(&clean), at, weight, seen));
+                    self.items.push(Item::of(Kind::Rule, &clean, at, weight, seen));
                 } else if request.chars().count() + clean.chars().count() < cap && count <= 12 {
                     if !request.is_empty() {
                         request.push(' ');
@@ -204,14 +204,14 @@ impl Building {
         let asked = look(&request);
         if asked.content > 0 {
             let weight = (0.35 + asked.content as f32 / 10.0).min(1.2);
-            self.items.push(Item::new(Kind::Request, without_stop(&request), at, weight, asked));
+            self.items.push(Item::of(Kind::Request, &request, at, weight, asked));
             self.seen_request = true;
         }
         let crowd = 1.0 + rest.len() as f32 / 20.0;
         for (text, seen) in rest {
             let weight = 1.3 * info(&seen) / crowd;
             let kind = if seen.code + seen.numbers >= 2 { Kind::Value } else { Kind::Note };
-            self.items.push(Item::new(kind, without_stop(&text), at, weight, seen));
+            self.items.push(Item::of(kind, &text, at, weight, seen));
         }
     }
 
@@ -235,7 +235,7 @@ impl Building {
                 if let Some(weight) = standing(&seen).filter(|weight| *weight >= 0.8) {
                     count += 1;
                     let weight = 0.5 * weight / (1.0 + count as f32 / 6.0);
-                    self.items.push(Item::new(Kind::Rule, without_stop(&clean), at, weight, seen));
+                    self.items.push(Item::of(Kind::Rule, &clean, at, weight, seen));
                 }
             });
         }
@@ -306,7 +306,7 @@ impl Building {
                 if cells {
                     weight *= 0.7;
                 }
-                self.items.push(Item::new(kind, without_stop(&clean), at, weight, seen));
+                self.items.push(Item::of(kind, &clean, at, weight, seen));
             });
         }
         self.question = last;

@@ -1,5 +1,6 @@
 //! The unit of a summary: one line with a kind.
 
+use super::digest::without_stop;
 use super::words::{self, Cues, Look};
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
@@ -206,6 +207,30 @@ pub(super) struct Body {
     pub(super) rejects: Option<u32>,
     /// Tokens of the text, counted when it is first considered.
     pub(super) tokens: OnceLock<u32>,
+    /// How the text looks, where that is known for certain.
+    pub(super) seen: Option<Seen>,
+}
+
+/// What tells of a line that is read back what it is and what it is worth.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Seen {
+    /// It has content words.
+    pub(super) content: bool,
+    pub(super) cues: Cues,
+    /// Code-like tokens and numbers.
+    pub(super) details: u32,
+    pub(super) info: f32,
+}
+
+impl Seen {
+    pub(super) fn of(look: &Look) -> Self {
+        Self {
+            content: look.content > 0,
+            cues: look.cues,
+            details: look.code + look.numbers,
+            info: info(look),
+        }
+    }
 }
 
 impl Body {
@@ -223,6 +248,7 @@ impl Body {
             values: look.values.into_boxed_slice(),
             rejects,
             tokens: OnceLock::new(),
+            seen: None,
         }
     }
 }
@@ -239,6 +265,16 @@ impl Item {
     /// Makes an item of a clean line.
     pub(super) fn new(kind: Kind, text: &str, message: u32, weight: f32, look: Look) -> Self {
         Self { kind, message, weight, key: None, body: Arc::new(Body::new(text, look)) }
+    }
+
+    /// Makes an item of a clean line that was looked at; a full stop behind it is left out.
+    pub(super) fn of(kind: Kind, clean: &str, message: u32, weight: f32, look: Look) -> Self {
+        let text = without_stop(clean);
+        // A full stop behind the second word or a later one does not change its look, where a letter or digit is before it.
+        let plain = text.as_bytes().last().is_some_and(u8::is_ascii_alphanumeric) && text.contains(' ');
+        let seen = (plain || text.len() == clean.len()).then(|| Seen::of(&look));
+        let body = Body { seen, ..Body::new(text, look) };
+        Self { kind, message, weight, key: None, body: Arc::new(body) }
     }
 
     /// With a key.

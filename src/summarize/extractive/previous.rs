@@ -3,7 +3,7 @@
 
 use super::digest::{lead_heading, section_kind, without_stop};
 use super::files::label;
-use super::item::{Body, Item, Kind, info};
+use super::item::{Body, Item, Kind, Seen};
 use super::layout::led_in;
 use super::lines::{self, Mark};
 use super::outcome::command_key;
@@ -24,23 +24,24 @@ pub(super) struct Memory(Mutex<FxHashMap<Box<str>, Known>>);
 #[derive(Debug)]
 struct Known {
     body: Arc<Body>,
-    /// It has content words.
-    content: bool,
-    cues: Cues,
-    /// Code-like tokens and numbers.
-    details: u32,
-    info: f32,
+    seen: Seen,
 }
 
 impl Known {
     fn new(text: &str) -> Self {
-        let seen = look(text);
-        Self {
-            content: seen.content > 0,
-            cues: seen.cues,
-            details: seen.code + seen.numbers,
-            info: info(&seen),
-            body: Arc::new(Body::new(text, seen)),
+        let look = look(text);
+        Self { seen: Seen::of(&look), body: Arc::new(Body::new(text, look)) }
+    }
+}
+
+/// Keeps what is known of lines that a summary is made of: they are what is read back of it.
+pub(super) fn remember<'a>(items: impl Iterator<Item = &'a Item>, memory: &Memory) {
+    let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
+    for item in items {
+        if let Some(seen) = item.seen
+            && !memory.contains_key(&item.text)
+        {
+            memory.insert(item.text.clone(), Known { body: item.body.clone(), seen });
         }
     }
 }
@@ -106,11 +107,11 @@ pub(super) fn told(lines: &[Told], memory: &Memory) -> Vec<Item> {
     for Told { message, line } in lines {
         let clean = lines::clean_cut(line, WHOLE);
         let clean = without_stop(&clean);
-        let seen = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
+        let Known { body, seen } = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
         if seen.content || seen.details > 0 {
             let weight = (1.1 * seen.info).max(0.8);
             let key = Some(words::key(clean));
-            let body = seen.body.clone();
+            let body = body.clone();
             out.push(Item { kind: Kind::Value, message: *message as u32, weight, key, body });
         }
     }
@@ -134,7 +135,7 @@ fn push(
     if !memory.contains_key(clean) {
         memory.insert(clean.into(), Known::new(clean));
     }
-    let Some(seen) = memory.get(clean).filter(|seen| seen.content) else { return };
+    let Some(Known { body, seen }) = memory.get(clean).filter(|known| known.seen.content) else { return };
     let kind = kind.unwrap_or(match (mark, section) {
         (Mark::Open, _) => Kind::Todo,
         (Mark::Closed, _) => Kind::Done,
@@ -167,7 +168,7 @@ fn push(
         Kind::Todo | Kind::Active => Some(words::key(clean)),
         _ => None,
     };
-    out.push(Item { kind, message: out.len() as u32, weight, key, body: seen.body.clone() });
+    out.push(Item { kind, message: out.len() as u32, weight, key, body: body.clone() });
 }
 
 /// The text without file lists, in any of our forms, and without wrappers.
@@ -230,6 +231,26 @@ fn is_bare_path(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn what_a_summary_is_made_of_is_what_is_read_of_it(
+            text in "(Good|It|so|not|let me|don't|`a b`|src/a.rs|v2|step|é|完成| |-|,|\\?|\\.|:|[a-z]{1,6} ){0,12}\\.?",
+        ) {
+            let clean = lines::clean_cut(&text, lines::LONGEST);
+            let item = Item::of(Kind::Note, &clean, 0, 1.0, look(&clean));
+            let (known, memory) = (Known::new(&item.text), Memory::default());
+            remember([&item].into_iter(), &memory);
+            let memory = memory.0.lock().unwrap();
+            prop_assert_eq!(memory.len(), usize::from(item.seen.is_some()));
+            if let Some(made) = memory.get(&item.text) {
+                let bare = |body: &Body| format!("{:?}", (&body.text, &body.words, &body.values, body.signature, body.rejects));
+                prop_assert_eq!(format!("{:?}", made.seen), format!("{:?}", known.seen));
+                prop_assert_eq!(bare(&made.body), bare(&known.body));
+            }
+        }
+    }
 
     #[test]
     fn what_was_read_before_changes_nothing() {
