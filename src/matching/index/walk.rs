@@ -343,12 +343,13 @@ impl<'i, 't> Walk<'i, 't> {
 
     #[inline]
     fn tell(&self, word: u32, entry: &Entry, sink: &mut impl Sink) {
-        match self.scope {
-            _ if self.words_only => {
-                if entry.sentences > 0 {
-                    sink.word(word, &[]);
-                }
+        if self.words_only {
+            if entry.sentences > 0 {
+                sink.word(word, &[]);
             }
+            return;
+        }
+        match self.scope {
             Scope::Parts if entry.sentences > 0 => sink.word(word, &entry.hints),
             Scope::Wholes if !entry.triggers.is_empty() => sink.word(word, &entry.triggers),
             _ => {}
