@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::facts::{FactSet, part_text};
+use crate::matching::index::Sink;
+use crate::matching::sentence::UnitRead;
 use crate::replay::effects;
 use crate::testing::transcript;
 
