@@ -358,7 +358,7 @@ impl<'a> Scorer<'a> {
         score.outdated = stale.into_iter().map(|(_, new)| new).collect();
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
-        let lines = lines(&generated);
+        let lines: Vec<&str> = generated.lines().collect();
         let listed = lists::listed(&lines, cycle.metadata, cycle.writes_lists);
         let Truths { now, then } = &*self.truths(cycle);
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &now.changed);
@@ -494,19 +494,6 @@ pub fn generated_text(context: &Context) -> String {
         Entry::Summary { text, .. } => Some(text.as_str()),
         Entry::Kept(_) | Entry::Clipped { .. } => None,
     }))
-}
-
-/// The lines of a text, as [`str::lines`] gives them.
-fn lines(text: &str) -> Vec<&str> {
-    let mut lines = Vec::new();
-    let mut start = 0;
-    for end in memchr::memchr_iter(b'\n', text.as_bytes()) {
-        let line = text.get(start..end).unwrap_or_default();
-        lines.push(line.strip_suffix('\r').unwrap_or(line));
-        start = end + 1;
-    }
-    lines.extend(text.get(start..).filter(|rest| !rest.is_empty()));
-    lines
 }
 
 /// What is left of messages that stand in the context in part.
