@@ -24,7 +24,7 @@ mod walk;
 use super::sentence::UnitRead;
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
 use candidates::{Looks, next_bit};
-use hash::{CHUNK, hash_path, hash_step, hash_word, opening, short};
+use hash::{CHUNK, Folded, fold, hash_path, hash_step, hash_word, opening};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU64;
@@ -68,7 +68,7 @@ struct Spelling {
 struct Entry {
     /// Word in lower case (ASCII fold).
     folded: Box<str>,
-    /// The same, see [`short`].
+    /// The same, see [`Folded`].
     short: Option<NonZeroU64>,
     /// Next entry with the same hash, plus one.
     next: u32,
@@ -382,7 +382,7 @@ impl Index {
 
     /// Position of the entry of a word in lower case.
     fn entry(&mut self, folded: &str) -> usize {
-        let hash = hash_word(folded.as_bytes(), 0, folded.len());
+        let Folded { hash, short } = fold(folded.as_bytes(), 0, folded.len());
         self.looks.add(folded.as_bytes(), Looks::WORD);
         let first = self.words.get(hash).unwrap_or(NONE);
         let mut at = first;
@@ -395,7 +395,7 @@ impl Index {
         let new = self.entries.len();
         self.entries.push(Entry {
             folded: folded.into(),
-            short: short(folded.as_bytes(), 0, folded.len()),
+            short,
             next: first.wrapping_add(1),
             ..Entry::default()
         });
@@ -404,10 +404,10 @@ impl Index {
     }
 
     #[inline]
-    fn lookup(&self, bytes: &[u8], start: usize, end: usize, hash: u64) -> Option<(u32, &Entry)> {
+    fn lookup(&self, bytes: &[u8], start: usize, end: usize) -> Option<(u32, &Entry)> {
+        let Folded { hash, short } = fold(bytes, start, end);
         let mut at = self.words.get(hash)?;
         let word = bytes.get(start..end)?;
-        let short = short(bytes, start, end);
         while let Some(entry) = self.entries.get(at as usize) {
             if match short {
                 Some(_) => entry.short == short,

@@ -463,6 +463,9 @@ fn unit_word(text: &str, at: usize) -> &str {
             rest.get(..ascii).unwrap_or("")
         };
     }
+    if rest.bytes().next().is_none_or(|first| first.is_ascii()) {
+        return "";
+    }
     for wide in [
         "毫秒",
         "ミリ秒",

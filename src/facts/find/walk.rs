@@ -228,13 +228,10 @@ impl<'a> Walk<'a> {
     fn todo_conflict(&self, fact: u32, unit: &str, heading: Heading) -> bool {
         let Some(fact) = self.facts.and_then(|facts| facts.get(fact as usize)) else { return false };
         let Some(State::Todo(state)) = fact.state_at(self.end) else { return false };
-        let lower = unit.to_lowercase();
-        let ticked = ["[x]", "✓", "✔", "✅", "☑", "(done)", "(completed)", "— done", "- done"]
-            .iter()
-            .any(|mark| lower.contains(mark));
-        let open = ["[ ]", "☐", "(pending)", "(todo)", "[>]", "[~]", "(in progress)"]
-            .iter()
-            .any(|mark| lower.contains(mark));
+        let (mut ticked, mut open) = (false, false);
+        for mark in TODO_MARKS.as_ref().into_iter().flat_map(|marks| marks.find_iter(unit)) {
+            if mark.pattern().as_usize() < TICKED.len() { ticked = true } else { open = true }
+        }
         match state {
             TodoState::Done => open || (!ticked && heading.open),
             TodoState::Pending | TodoState::Active => ticked || (!open && heading.done),
@@ -305,6 +302,16 @@ impl<'a> Walk<'a> {
     }
 }
 
+/// What marks a todo item as done, in any case of its letters.
+const TICKED: &[&str] = &["[x]", "✓", "✔", "✅", "☑", "(done)", "(completed)", "— done", "- done"];
+/// What marks one that is not.
+const UNTICKED: &[&str] = &["[ ]", "☐", "(pending)", "(todo)", "[>]", "[~]", "(in progress)"];
+
+/// All of these; no two of them can overlap.
+static TODO_MARKS: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+    AhoCorasick::builder().ascii_case_insensitive(true).build(TICKED.iter().chain(UNTICKED)).ok()
+});
+
 /// Does a unit say that something passed or failed? A unit that says both, or neither, says nothing.
 fn said_outcome(unit: &sentence::Unit<'_>) -> Option<Outcome> {
     const GOOD: &[&str] = &[
@@ -337,8 +344,9 @@ fn said_outcome(unit: &sentence::Unit<'_>) -> Option<Outcome> {
     if SAYS.as_ref().is_some_and(|says| !says.is_match(unit.text())) {
         return None;
     }
-    let mut good = unit.text().contains(['✓', '✅', '✔']);
-    let mut bad = unit.text().contains(['✗', '❌', '✘']);
+    let wide = !unit.text().is_ascii();
+    let mut good = wide && unit.text().contains(['✓', '✅', '✔']);
+    let mut bad = wide && unit.text().contains(['✗', '❌', '✘']);
     let mut previous = "";
     for word in &unit.reading().words {
         let text = word.text.as_str();

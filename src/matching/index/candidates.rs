@@ -118,7 +118,7 @@ pub(super) struct Seen {
     count: usize,
     /// Of each 64 bytes.
     pub(super) blocks: Vec<Bits>,
-    /// Some byte is beyond ASCII.
+    /// There are bits in [`Bits::wide`].
     pub(super) any_wide: bool,
     /// A bit for each line end.
     pub(super) line_ends: Vec<u64>,
@@ -127,7 +127,7 @@ pub(super) struct Seen {
 /// A bit for each of 64 bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Bits {
-    /// Bytes beyond ASCII.
+    /// Bytes beyond ASCII; later only the first ones of letters and digits.
     pub(super) wide: u64,
     /// Bytes of words.
     words: u64,
@@ -140,6 +140,18 @@ impl Seen {
     #[inline]
     pub(super) fn candidate(&self, number: usize) -> Option<Candidate> {
         self.candidates.get(..self.count)?.get(number).copied()
+    }
+
+    /// The first byte of a word at a place or behind it, before an end.
+    #[inline]
+    pub(super) fn next_word(&self, at: usize, end: usize) -> Option<usize> {
+        next_set(&self.blocks, at, end, |block| block.words)
+    }
+
+    /// Does a letter or digit beyond ASCII begin between two places?
+    #[inline]
+    pub(super) fn has_wide(&self, start: usize, end: usize) -> bool {
+        next_set(&self.blocks, start, end, |block| block.wide).is_some()
     }
 
     /// End of the run of ASCII letters, digits and `_` that begins at a place.
@@ -164,13 +176,23 @@ impl Seen {
 
 /// The first bit from a place on.
 pub(super) fn next_bit(bits: &[u64], from: usize) -> Option<usize> {
+    next_set(bits, from, bits.len() * 64, |bits| *bits)
+}
+
+/// The first bit from a place on and before an end, where each 64 bits stand in something.
+#[inline]
+fn next_set<T>(blocks: &[T], from: usize, end: usize, bits: impl Fn(&T) -> u64) -> Option<usize> {
     let mut block = from / 64;
-    let mut ahead = bits.get(block)? >> (from % 64) << (from % 64);
+    let mut ahead = bits(blocks.get(block)?) >> (from % 64) << (from % 64);
     while ahead == 0 {
         block += 1;
-        ahead = *bits.get(block)?;
+        if block * 64 >= end {
+            return None;
+        }
+        ahead = bits(blocks.get(block)?);
     }
-    Some(block * 64 + ahead.trailing_zeros() as usize)
+    let place = block * 64 + ahead.trailing_zeros() as usize;
+    (place < end).then_some(place)
 }
 
 /// Finds the candidates of a text. Has no branch for each word; the tests of a block of 64 bytes are made on all of them

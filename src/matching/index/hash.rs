@@ -30,25 +30,30 @@ const SEED: u64 = 0x51_7c_c1_b7_27_22_0a_95;
 /// Folds the case of ASCII letters in a hash.
 pub(super) const FOLD: u64 = each(0x20);
 
-/// Hash of a word with ASCII case folded away; other distinctions are left to the comparison that follows.
-#[inline]
-pub(super) fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
-    let length = end - start;
-    if (1..=CHUNK).contains(&length) {
-        return finish(mix::<FOLD>(0, chunk(bytes, start, bytes.len()), length), length);
-    }
-    hash_chunks::<FOLD>(bytes, start, end)
+/// A word as it is looked up, with ASCII case folded away.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Folded {
+    /// Other distinctions than case may be lost: they are left to the comparison that follows.
+    pub(super) hash: u64,
+    /// A word of ASCII with up to [`CHUNK`] bytes, as a number; it tells such words apart.
+    pub(super) short: Option<NonZeroU64>,
 }
 
-/// A word of ASCII with up to eight bytes, its case folded away, as a number; it tells such words apart.
 #[inline]
-pub(super) fn short(bytes: &[u8], start: usize, end: usize) -> Option<NonZeroU64> {
+pub(super) fn fold(bytes: &[u8], start: usize, end: usize) -> Folded {
     let length = end - start;
-    if !(1..=8).contains(&length) {
-        return None;
+    if !(1..=CHUNK).contains(&length) {
+        return Folded { hash: hash_chunks::<FOLD>(bytes, start, end), short: None };
     }
-    let word = (chunk(bytes, start, bytes.len()) | FOLD) & u64::MAX >> (64 - 8 * length);
-    if word & each(0x80) == 0 { NonZeroU64::new(word) } else { None }
+    let word = (chunk(bytes, start, bytes.len()) | FOLD) & OF_WORD[length];
+    let short = if word & each(0x80) == 0 { NonZeroU64::new(word) } else { None };
+    Folded { hash: finish(mix::<FOLD>(0, word, length), length), short }
+}
+
+/// Hash of a word, see [`fold`].
+#[inline]
+pub(super) fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
+    fold(bytes, start, end).hash
 }
 
 /// Bytes that are taken at once.

@@ -1,23 +1,34 @@
 //! The words of an index by their hashes.
 
+use super::NONE;
+
 /// A number for each hash. Open addressing without a second hash: nearly every look is for a word of a text, and most
 /// of those end at the first slot.
 #[derive(Debug)]
 pub(super) struct Table {
     /// As many as a power of two, less than half of them taken.
-    slots: Vec<Option<Slot>>,
+    slots: Vec<Slot>,
     taken: usize,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Slot {
     hash: u64,
+    /// [`NONE`] where the slot is free.
     number: u32,
+}
+
+impl Slot {
+    const FREE: Self = Self { hash: 0, number: NONE };
+
+    fn is_free(self) -> bool {
+        self.number == NONE
+    }
 }
 
 impl Default for Table {
     fn default() -> Self {
-        Self { slots: vec![None; 64], taken: 0 }
+        Self { slots: vec![Slot::FREE; 64], taken: 0 }
     }
 }
 
@@ -27,7 +38,10 @@ impl Table {
     pub(super) fn get(&self, hash: u64) -> Option<u32> {
         let mut at = self.first(hash);
         loop {
-            let slot = (*self.slots.get(at)?)?;
+            let slot = *self.slots.get(at)?;
+            if slot.is_free() {
+                return None;
+            }
             if slot.hash == hash {
                 return Some(slot.number);
             }
@@ -35,11 +49,11 @@ impl Table {
         }
     }
 
-    /// Gives a hash a number, in place of the one it had.
+    /// Gives a hash a number other than [`NONE`], in place of the one it had.
     pub(super) fn insert(&mut self, hash: u64, number: u32) {
         if (self.taken + 1) * 2 > self.slots.len() {
-            let more = vec![None; self.slots.len() * 2];
-            for slot in std::mem::replace(&mut self.slots, more).into_iter().flatten() {
+            let more = vec![Slot::FREE; self.slots.len() * 2];
+            for slot in std::mem::replace(&mut self.slots, more).into_iter().filter(|slot| !slot.is_free()) {
                 self.put(slot);
             }
         }
@@ -50,9 +64,9 @@ impl Table {
     fn put(&mut self, slot: Slot) -> bool {
         let mut at = self.first(slot.hash);
         while let Some(place) = self.slots.get_mut(at) {
-            let free = place.is_none();
-            if place.is_none_or(|taken| taken.hash == slot.hash) {
-                *place = Some(slot);
+            let free = place.is_free();
+            if free || place.hash == slot.hash {
+                *place = slot;
                 return free;
             }
             at = (at + 1) & (self.slots.len() - 1);

@@ -44,6 +44,9 @@ impl<'i, 't> Walk<'i, 't> {
         };
         let bytes = text.as_bytes().get(start..end).unwrap_or_default();
         candidates(bytes, &index.looks, wanted, marks, &mut room.seen);
+        if room.seen.any_wide {
+            keep_wide_words(text, start, end, &mut room.seen);
+        }
         Self { index, text, scope, words_only: false, base: start, room, next: 0, pair: None }
     }
 
@@ -91,14 +94,14 @@ impl<'i, 't> Walk<'i, 't> {
             followed = if kinds & MARK != 0 {
                 self.begin_at_mark(at, end, sink)
             } else if kinds & Looks::BEGINS != 0 {
-                self.follow(at, end, sink)
+                self.begin_at_word(at, end, sink)
             } else {
                 if kinds & Looks::NUMBER != 0 {
                     sink.number(self.text, at);
                 }
                 if kinds & Looks::WORD != 0 {
                     let to = self.word_end(at);
-                    self.counted(bytes, at, to, hash_word(bytes, at, to), sink);
+                    self.counted(bytes, at, to, sink);
                 }
                 at
             };
@@ -112,20 +115,30 @@ impl<'i, 't> Walk<'i, 't> {
         self.pair = None;
         let bytes = self.text.as_bytes();
         let mut at = start;
-        while at < end {
-            at = match CLASS[bytes[at] as usize] {
-                WORD => {
-                    let to = self.any_word_end(at, end);
-                    if self.index.looks.may_be_word(bytes, at, to) {
-                        self.counted(bytes, at, to, hash_word(bytes, at, to), sink);
-                    }
-                    to
-                }
-                WIDE => self.wide(at, end, sink),
-                _ => at + 1,
-            };
+        if self.has_wide_words(start, end) {
+            while at < end {
+                at = match CLASS[bytes[at] as usize] {
+                    WORD => self.counted_word(at, end, sink),
+                    WIDE => self.wide(at, end, sink),
+                    _ => at + 1,
+                };
+            }
+        } else {
+            while let Some(word) = self.room.seen.next_word(at - self.base, end - self.base) {
+                at = self.counted_word(self.base + word, end, sink);
+            }
         }
         self.words_only = false;
+    }
+
+    /// Looks up the word that begins at a place, and gives its end.
+    fn counted_word(&self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let bytes = self.text.as_bytes();
+        let to = self.any_word_end(at, end);
+        if self.index.looks.may_be_word(bytes, at, to) {
+            self.counted(bytes, at, to, sink);
+        }
+        to
     }
 
     /// End of the run of ASCII letters, digits and `_` that begins at a place.
@@ -135,32 +148,9 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// Are there letters or digits beyond ASCII?
+    #[inline]
     fn has_wide_words(&self, start: usize, end: usize) -> bool {
-        if !self.room.seen.any_wide {
-            return false;
-        }
-        let mut at = start;
-        while at < end {
-            let offset = at - self.base;
-            // Blocks without a byte beyond ASCII are skipped as one.
-            let Some(block) = self.room.seen.blocks.get(offset / 64) else { return false };
-            let ahead = block.wide >> (offset % 64);
-            if ahead == 0 {
-                at += 64 - offset % 64;
-                continue;
-            }
-            at += ahead.trailing_zeros() as usize;
-            if begins_mark(self.text.as_bytes().get(at..end).unwrap_or_default()) {
-                at += 3;
-                continue;
-            }
-            let Some(c) = self.text.get(at..end).and_then(|rest| rest.chars().next()) else { return false };
-            if is_cjk(c) || is_wide_word(c) {
-                return true;
-            }
-            at += c.len_utf8();
-        }
-        false
+        self.room.seen.any_wide && self.room.seen.has_wide(start - self.base, end - self.base)
     }
 
     /// A unit with words beyond ASCII, of which the candidates tell nothing.
@@ -202,6 +192,14 @@ impl<'i, 't> Walk<'i, 't> {
         word
     }
 
+    /// A word stands where nothing is under way, and phrases begin with it or it announces sentences. Gives the position
+    /// from which to go on.
+    fn begin_at_word(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
+        let to = self.any_word_end(at, end);
+        self.word(at, to, sink);
+        if to >= end || self.room.active.is_empty() { to } else { self.follow(to, end, sink) }
+    }
+
     /// Goes on until nothing is under way.
     fn follow(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
         let mut at = at;
@@ -217,12 +215,13 @@ impl<'i, 't> Walk<'i, 't> {
     fn step(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
         let bytes = self.text.as_bytes();
         let byte = bytes[at];
+        // Told by the bits, not by a jump that goes by the class: half of all are words.
+        if self.word_end(at) > at {
+            let to = self.any_word_end(at, end);
+            self.word(at, to, sink);
+            return to;
+        }
         match CLASS[byte as usize] {
-            WORD => {
-                let to = self.any_word_end(at, end);
-                self.word(at, to, hash_word(bytes, at, to), sink);
-                to
-            }
             SPACE => {
                 let mut to = at + 1;
                 while to < end && CLASS[bytes[to] as usize] == SPACE {
@@ -293,19 +292,18 @@ impl<'i, 't> Walk<'i, 't> {
             if let Some((from, to)) = self.pair
                 && to == at
             {
-                self.counted(bytes, from, next, hash_word(bytes, from, next), sink);
+                self.counted(bytes, from, next, sink);
             }
             self.pair = Some((at, next));
             if !self.words_only {
-                let hash = hash_word(bytes, at, next);
-                let entry = self.index.lookup(bytes, at, next, hash);
+                let entry = self.index.lookup(bytes, at, next);
                 self.token(entry.map(|(_, entry)| entry), at, next, sink);
             }
             return next;
         }
         if is_wide_word(c) {
             let to = self.wide_word_end(at, end);
-            self.word(at, to, hash_word(self.text.as_bytes(), at, to), sink);
+            self.word(at, to, sink);
             return to;
         }
         if !is_wide_quote(c) && !self.room.active.is_empty() {
@@ -318,16 +316,16 @@ impl<'i, 't> Walk<'i, 't> {
         next
     }
 
-    fn word(&mut self, start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
+    fn word(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
         let bytes = self.text.as_bytes();
         if self.words_only {
-            self.counted(bytes, start, end, hash, sink);
+            self.counted(bytes, start, end, sink);
             return;
         }
         if bytes[start].is_ascii_digit() {
             sink.number(self.text, start);
         }
-        let entry = self.index.lookup(bytes, start, end, hash);
+        let entry = self.index.lookup(bytes, start, end);
         if let Some((word, entry)) = entry {
             self.tell(word, entry, sink);
         }
@@ -335,8 +333,8 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// Looks a word up that can be nothing but one of sentences.
-    fn counted(&self, bytes: &[u8], start: usize, end: usize, hash: u64, sink: &mut impl Sink) {
-        if let Some((word, entry)) = self.index.lookup(bytes, start, end, hash) {
+    fn counted(&self, bytes: &[u8], start: usize, end: usize, sink: &mut impl Sink) {
+        if let Some((word, entry)) = self.index.lookup(bytes, start, end) {
             self.tell(word, entry, sink);
         }
     }
@@ -521,6 +519,39 @@ impl<'i, 't> Walk<'i, 't> {
             }
             sink.stray(basename, token);
         }
+    }
+}
+
+/// Leaves of the bits for bytes beyond ASCII those with which a letter or a digit begins.
+fn keep_wide_words(text: &str, start: usize, end: usize, seen: &mut Seen) {
+    let bytes = text.as_bytes();
+    seen.any_wide = false;
+    // What was looked at already: a character may reach into the next block.
+    let mut at = start;
+    for (number, block) in seen.blocks.iter_mut().enumerate() {
+        let first = start + number * 64;
+        let mut words = 0;
+        let mut ahead = block.wide;
+        while ahead != 0 {
+            let bit = ahead.trailing_zeros();
+            ahead &= ahead - 1;
+            let here = first + bit as usize;
+            if here < at {
+                continue;
+            }
+            let rest = bytes.get(here..end).unwrap_or_default();
+            if begins_mark(rest) {
+                at = here + 3;
+                continue;
+            }
+            let Some(c) = text.get(here..end).and_then(|rest| rest.chars().next()) else { continue };
+            at = here + c.len_utf8();
+            if is_cjk(c) || is_wide_word(c) {
+                words |= 1 << bit;
+            }
+        }
+        block.wide = words;
+        seen.any_wide |= words != 0;
     }
 }
 
