@@ -122,14 +122,19 @@ pub fn discover_listed(inputs: &[PathBuf], list: Option<&Path>) -> Discovered {
 
 /// Reads one source to the end. Of a source of several files it is the one that stands for them.
 pub fn read(source: &Source) -> Result<Contents, String> {
-    read_to_end(open(source)?, source.bytes)
+    read_telling(source, |_| {})
+}
+
+/// The same; `seen` is told the bytes piece by piece, each as soon as it was read, while it is at hand.
+fn read_telling(source: &Source, seen: impl FnMut(&[u8])) -> Result<Contents, String> {
+    read_to_end(open(source)?, source.bytes, seen)
 }
 
 /// Every file of a source: its path with `/` between directories, and what was read of it.
 pub fn read_all(source: &Source) -> Result<Vec<(String, Contents)>, String> {
     let mut all = Vec::with_capacity(source.files.len());
     for file in &source.files {
-        let contents = file.open().and_then(|reader| read_to_end(reader, 0));
+        let contents = file.open().and_then(|reader| read_to_end(reader, 0, |_| {}));
         let contents = contents.map_err(|cause| format!("{}: {cause}", file.label()))?;
         all.push((unpacked_name(&slashed(&file.label())).to_owned(), contents));
     }
@@ -161,17 +166,31 @@ fn open_path(path: &Path) -> Result<Box<dyn Read>, String> {
     packed::open(&head, Box::new(file), &name)
 }
 
-fn read_to_end(mut reader: Box<dyn Read>, expected: u64) -> Result<Contents, String> {
+fn read_to_end(
+    mut reader: Box<dyn Read>,
+    expected: u64,
+    mut seen: impl FnMut(&[u8]),
+) -> Result<Contents, String> {
+    /// Bytes of a piece: fewer than a core has of its own memory.
+    const PIECE: u64 = 256 << 10;
     let mut bytes = Vec::with_capacity(usize::try_from(expected).unwrap_or_default());
-    match reader.read_to_end(&mut bytes) {
-        Ok(_) => Ok(Contents { bytes, damage: None }),
-        Err(error) if error.kind() == io::ErrorKind::InvalidData && !bytes.is_empty() => {
-            Ok(Contents { bytes, damage: Some(error.to_string()) })
+    loop {
+        let before = bytes.len();
+        let read = reader.by_ref().take(PIECE).read_to_end(&mut bytes);
+        seen(bytes.get(before..).unwrap_or_default());
+        match read {
+            Ok(0) => return Ok(Contents { bytes, damage: None }),
+            Ok(_) => {}
+            Err(error) if error.kind() == io::ErrorKind::InvalidData && !bytes.is_empty() => {
+                return Ok(Contents { bytes, damage: Some(error.to_string()) });
+            }
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) =>
+            {
+                return Err(error.to_string());
+            }
+            Err(error) => return Err(explain(&error)),
         }
-        Err(error) if matches!(error.kind(), io::ErrorKind::InvalidData | io::ErrorKind::FileTooLarge) => {
-            Err(error.to_string())
-        }
-        Err(error) => Err(explain(&error)),
     }
 }
 
@@ -265,7 +284,7 @@ impl Search {
         if taken {
             return self.problem(&named, "standard input cannot be a log and a list; put one into a file");
         }
-        let read = open_path(list).and_then(|reader| read_to_end(reader, 0));
+        let read = open_path(list).and_then(|reader| read_to_end(reader, 0, |_| {}));
         let bytes = match read {
             Ok(contents) => contents.bytes,
             Err(cause) => return self.problem(list, cause),

@@ -4,7 +4,7 @@
 //!
 //! | row | modules |
 //! |---|---|
-//! | 0 model | [`transcript`], [`diagnostic`], [`paths`] |
+//! | 0 model | [`transcript`], [`diagnostic`], [`paths`], `scan` |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`], [`estimate`]; [`matching`], [`facts`]; [`overflow`] |
 //! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
@@ -42,6 +42,7 @@ pub mod replay;
 pub mod report;
 pub mod results;
 pub mod run;
+mod scan;
 pub mod score;
 pub mod stats;
 pub mod strategy;

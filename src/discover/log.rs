@@ -3,7 +3,7 @@
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use super::{Source, read, read_all};
+use super::{Source, read_all, read_telling};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::ingest::{self, Ingested, database, ingest, ingest_tree};
 
@@ -57,14 +57,17 @@ pub fn read_log(source: &Source) -> Result<Log, Unread> {
             Ok(Log { ingested, raw: None, hash: hasher.finalize().into(), bytes })
         }
         None => {
-            let contents = read(source).map_err(Unread::Unreadable)?;
+            let mut hasher = blake3::Hasher::new();
+            let contents = read_telling(source, |piece| {
+                hasher.update(piece);
+            });
+            let contents = contents.map_err(Unread::Unreadable)?;
             let label = super::unpacked_name(&source.label);
             let work = || ingest(&contents.bytes, label);
             let mut ingested = catch_unwind(AssertUnwindSafe(work)).map_err(|_| Unread::Failed)?;
             remark(&mut ingested, contents.damage);
-            let hash = blake3::hash(&contents.bytes).into();
             let bytes = contents.bytes.len() as u64;
-            Ok(Log { ingested, raw: Some(contents.bytes), hash, bytes })
+            Ok(Log { ingested, raw: Some(contents.bytes), hash: hasher.finalize().into(), bytes })
         }
         Some(tree) => {
             let all = read_all(source).map_err(Unread::Unreadable)?;

@@ -22,6 +22,7 @@ use rustc_hash::FxHashMap;
 mod parts;
 mod verdict;
 
+use compact_str::CompactString;
 use parts::{Join, Simple, simple_commands};
 
 /// Longest canonical command, in characters.
@@ -171,7 +172,7 @@ const WRAP: &[&str] = &[
 ];
 
 /// The words of a simple command without assignments, wrappers and their options.
-fn program(words: &[String]) -> &[String] {
+fn program(words: &[CompactString]) -> &[CompactString] {
     let mut rest = words;
     loop {
         let Some((first, tail)) = rest.split_first() else { return rest };
@@ -202,7 +203,7 @@ fn program(words: &[String]) -> &[String] {
 }
 
 /// Head of one simple command.
-fn head_of(words: &[String]) -> String {
+fn head_of(words: &[CompactString]) -> String {
     let words = program(words);
     let mut head: Vec<&str> = Vec::new();
     for (at, word) in words.iter().take(HEAD_WORDS).enumerate() {
@@ -415,10 +416,10 @@ fn check_outcome(script: &str, parts: &[Simple], place: usize, step: &Step<'_>) 
     }
 }
 
-fn is_check(words: &[String]) -> bool {
+fn is_check(words: &[CompactString]) -> bool {
     let Some((first, rest)) = words.split_first() else { return false };
     let program = first.rsplit('/').next().unwrap_or(first);
-    let args: Vec<&str> = rest.iter().map(String::as_str).collect();
+    let args: Vec<&str> = rest.iter().map(CompactString::as_str).collect();
     if args.iter().any(|arg| matches!(*arg, "--version" | "--help" | "-V" | "-h")) {
         return false;
     }

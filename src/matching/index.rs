@@ -363,7 +363,11 @@ impl Index {
     }
 
     fn intern(&mut self, word: &str) -> u32 {
-        let at = self.entry(&word.to_ascii_lowercase());
+        // Most are known already, spelled like this.
+        let at = match self.lookup(word.as_bytes(), 0, word.len()) {
+            Some((at, _)) => at as usize,
+            None => self.entry(&word.to_ascii_lowercase()),
+        };
         let id = self.roots.len() as u32;
         let Some(entry) = self.entries.get_mut(at) else { return NONE };
         if let Some(known) = entry.spelled(word.as_bytes(), 0, word.len()) {
@@ -493,8 +497,8 @@ impl Token<'_> {
 }
 
 /// Tokens of a phrase, by the same rules as a search: inner white space is one token, quotes are skipped.
-fn tokens(text: &str) -> Vec<Token<'_>> {
-    let mut out = Vec::new();
+fn tokens(text: &str) -> SmallVec<[Token<'_>; 32]> {
+    let mut out = SmallVec::new();
     let mut at = 0;
     let bytes = text.as_bytes();
     while at < bytes.len() {

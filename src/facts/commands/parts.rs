@@ -1,5 +1,6 @@
 //! A shell script taken apart into its simple commands, as far as it takes to name them.
 
+use compact_str::CompactString;
 use std::str::Chars;
 
 /// Characters of a script that are looked at, here-documents aside.
@@ -19,7 +20,7 @@ pub(super) enum Join {
 /// A simple command of a script.
 #[derive(Debug)]
 pub(super) struct Simple {
-    pub(super) words: Vec<String>,
+    pub(super) words: Vec<CompactString>,
     pub(super) join: Join,
 }
 
@@ -27,20 +28,20 @@ pub(super) struct Simple {
 /// name a command; what it does to files is worked out by a real shell grammar elsewhere.
 pub(super) fn simple_commands(script: &str) -> Vec<Simple> {
     let mut out = Vec::new();
-    let mut words: Vec<String> = Vec::new();
+    let mut words: Vec<CompactString> = Vec::new();
     let mut word = String::new();
     let mut quote: Option<char> = None;
     let mut cut = false;
     let mut chars = script.chars();
     let mut seen = 0;
-    let push = |words: &mut Vec<String>, join: Join, out: &mut Vec<Simple>| {
+    let push = |words: &mut Vec<CompactString>, join: Join, out: &mut Vec<Simple>| {
         if !words.is_empty() {
             out.push(Simple { words: std::mem::take(words), join });
         }
     };
-    let flush = |word: &mut String, words: &mut Vec<String>, cut: bool| {
+    let flush = |word: &mut String, words: &mut Vec<CompactString>, cut: bool| {
         if !word.is_empty() && !cut {
-            words.push(std::mem::take(word));
+            words.push(CompactString::from(word.as_str()));
         }
         word.clear();
     };

@@ -7,6 +7,7 @@
 use super::super::Step;
 use crate::fileops::{CallEffect, OpKind, ToolKind};
 use crate::paths;
+use crate::scan;
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -237,7 +238,7 @@ impl Seen {
 /// Where names may end that [`listed`] takes.
 fn ends_in_listing(text: &str) -> impl Iterator<Item = usize> {
     let bytes = text.as_bytes();
-    let signs = memchr::memchr3_iter(b'\n', b':', b'|', bytes).chain([bytes.len()]);
+    let signs = scan::places(bytes, [b'\n', b':', b'|']).chain([bytes.len()]);
     let ends = signs.map(|at| match bytes.get(at) {
         Some(b'|') => text.get(..at).unwrap_or("").trim_end_matches(' ').len(),
         _ => at,
