@@ -12,6 +12,7 @@ use forms::{
 };
 pub(in crate::facts) use prose::in_prose;
 use regex::Captures;
+use std::cell::LazyCell;
 
 /// An error in text.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -406,7 +407,8 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = captures_if(begins_with_any(bare, &["FAIL", "❯", "×"]), &FAILING, line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
-    if let Some(found) = captures(&RUNNERS, line) {
+    let formed = LazyCell::new(|| forms::is_of_any(line));
+    if let Some(found) = captures_if(*formed, &RUNNERS, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
         // "2 tests FAILED" counts.
         return name.bytes().any(|byte| byte.is_ascii_alphabetic()).then(|| test(name.trim()));
@@ -482,12 +484,12 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         let class = found.get(1).or_else(|| found.get(4))?.as_str();
         return classed(class, found.get(2).or_else(|| found.get(3))?.as_str());
     }
-    if let Some(found) = captures(&EXAMPLES, line) {
+    if let Some(found) = captures_if(*formed, &EXAMPLES, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str().trim();
         let suite = ["Console", "Test suite failed", "Cannot log"].iter().any(|it| name.starts_with(it));
         return (!suite).then(|| test(name));
     }
-    if let Some(found) = captures(&TOOLS, line) {
+    if let Some(found) = captures_if(*formed, &TOOLS, line) {
         let message = found.iter().skip(1).flatten().next()?.as_str();
         return (!is_total(message)).then(|| whole(message));
     }
@@ -498,10 +500,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if told && next.trim().len() >= 6 {
         return Some(whole(next.trim().trim_start_matches('•').trim_start()));
     }
-    if let Some(found) = captures(&ERRNO, line) {
+    if let Some(found) = captures_if(*formed, &ERRNO, line) {
         return classed(found.get(1)?.as_str(), found.get(2)?.as_str());
     }
-    if let Some(found) = captures(&PLAIN, line) {
+    if let Some(found) = captures_if(*formed, &PLAIN, line) {
         let message = found.get(2)?.as_str();
         if is_total(message) {
             return None;
@@ -777,6 +779,20 @@ mod tests {
                 text.split('\n').filter(|line| hints.iter().any(|hint| line.contains(hint))).collect();
             assert_eq!(found, expected, "{text}");
         }
+    }
+
+    #[test]
+    fn lines_that_match_one_of_the_patterns_are_told() {
+        for line in [
+            "[  FAILED  ] Suite.Case",
+            "  ● a test",
+            "curl: (6) no host",
+            "x ENOENT: no such file",
+            "error: bad",
+        ] {
+            assert!(forms::is_of_any(line), "{line}");
+        }
+        assert!(!forms::is_of_any("the error is in the loop"));
     }
 
     #[test]

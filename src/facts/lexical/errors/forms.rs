@@ -228,6 +228,18 @@ pub(super) static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
+/// Does a line match one of the patterns that no look at it can rule out? Most match none, and are asked this once.
+pub(super) fn is_of_any(line: &str) -> bool {
+    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        let rules =
+            [&RUNNERS, &EXAMPLES, &TOOLS, &ERRNO, &PLAIN].map(|rule| rule.as_ref().map(Regex::as_str));
+        let rules: Option<Vec<String>> =
+            rules.into_iter().map(|rule| Some(format!("(?:{})", rule?))).collect();
+        Regex::new(&rules?.join("|")).ok()
+    });
+    ANY.as_ref().is_none_or(|any| any.is_match(line))
+}
+
 /// Elixir and Ruby name the exception in brackets.
 pub(super) static BRACKETED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(r"^(?:\s*\*\* \(([A-Z][\w.]*)\) (.+)|\S+\.rb:[0-9]+:in [`'].+': (.+) \(([A-Z][\w:]*)\))$")
