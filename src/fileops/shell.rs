@@ -93,9 +93,13 @@ pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
     if !limits::is_parsable(script) {
         return None;
     }
-    if let Some(commands) = plain::read(script) {
-        return plain::only_words(commands);
+    match plain::read(script) {
+        Some(commands) => plain::only_words(commands),
+        None => only_parsed_command(script),
     }
+}
+
+fn only_parsed_command(script: &str) -> Option<Vec<String>> {
     let parsed = parse(script);
     let [stmt] = parsed.body.stmts.as_slice() else { return None };
     let Command::Simple(command) = &stmt.command else { return None };

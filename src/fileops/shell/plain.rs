@@ -89,7 +89,7 @@ pub(super) fn read(source: &str) -> Option<Vec<Command<'_>>> {
     let mut commands = Vec::new();
     let mut joint = Joint::Next;
     loop {
-        reader.to_command();
+        reader.skip_to_command();
         if reader.peek().is_none() {
             return (joint == Joint::Next).then_some(commands);
         }
@@ -110,49 +110,19 @@ pub(super) fn only_words(commands: Vec<Command<'_>>) -> Option<Vec<String>> {
     }
 }
 
-/// Whether a command of this name is more than a program with arguments: a word of the grammar, one that the parser
-/// knows, or one that changes how it reads on.
+/// Whether a command of this name is more to the parser than a program with arguments: a reserved word, one that it
+/// gives a meaning of its own, or one that changes how it reads on.
+#[rustfmt::skip]
 fn is_special(name: &str) -> bool {
+    let is_known = matches!(
+        name,
+        "if" | "then" | "elif" | "else" | "fi" | "for" | "foreach" | "repeat" | "while" | "until" | "do" | "done"
+            | "case" | "esac" | "in" | "select" | "function" | "always" | "time" | "coproc"
+            | "break" | "continue" | "return" | "exit" | "export" | "declare" | "typeset" | "local" | "readonly"
+            | "integer" | "alias" | "unalias" | "shopt"
+    );
     // `NAME=value` is an assignment.
-    name.contains('=')
-        || matches!(
-            name,
-            "if" | "then"
-                | "elif"
-                | "else"
-                | "fi"
-                | "for"
-                | "foreach"
-                | "repeat"
-                | "while"
-                | "until"
-                | "do"
-                | "done"
-                | "case"
-                | "esac"
-                | "in"
-                | "select"
-                | "function"
-                | "always"
-                | "time"
-                | "coproc"
-        )
-        || matches!(
-            name,
-            "break"
-                | "continue"
-                | "return"
-                | "exit"
-                | "export"
-                | "declare"
-                | "typeset"
-                | "local"
-                | "readonly"
-                | "integer"
-                | "alias"
-                | "unalias"
-                | "shopt"
-        )
+    is_known || name.contains('=')
 }
 
 struct Reader<'s> {
@@ -175,7 +145,7 @@ impl<'s> Reader<'s> {
     }
 
     /// Goes over blanks, empty lines and lines of comment.
-    fn to_command(&mut self) {
+    fn skip_to_command(&mut self) {
         let before = self.at.checked_sub(1).and_then(|at| self.source.as_bytes().get(at));
         let mut is_line_start = before.is_none_or(|byte| *byte == b'\n');
         loop {

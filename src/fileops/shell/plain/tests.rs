@@ -3,23 +3,23 @@
 use proptest::prelude::*;
 use proptest::sample;
 
-use super::super::{Shell, State};
-use super::read;
+use super::super::{Shell, State, only_parsed_command};
+use super::{only_words, read};
 use crate::fileops::{Base, Collector};
 
 /// All that a script does and leaves behind, read plainly and by the parser; `None` when it is not plain.
 pub(in crate::fileops) fn both_ways(script: &str) -> Option<[String; 2]> {
     let commands = read(script)?;
-    let done = |run: &dyn Fn(&mut Shell<'_, '_>, &mut State) -> Option<u16>| {
+    let done = |run: &dyn Fn(&mut Shell<'_, '_>, &mut State) -> Option<u16>, only: Option<Vec<String>>| {
         let mut out = Collector::default();
         let mut state = State::at(Base::of(Some("/w")));
         let mut shell = Shell::new(script, &mut out);
         let steps = run(&mut shell, &mut state);
         let (kept, commands) = (std::mem::take(&mut shell.kept), shell.commands);
-        format!("{steps:?} steps, {commands} commands, {kept:?}\n{state:?}\n{out:#?}")
+        format!("{steps:?} steps, {commands} commands, {kept:?} {only:?}\n{state:?}\n{out:#?}")
     };
-    let plain = done(&|shell, state| Some(shell.plain(&commands, state)));
-    Some([plain, done(&|shell, state| shell.parsed(state))])
+    let plain = done(&|shell, state| Some(shell.plain(&commands, state)), only_words(read(script)?));
+    Some([plain, done(&|shell, state| shell.parsed(state), only_parsed_command(script))])
 }
 
 fn check_same(script: &str) -> bool {
@@ -60,6 +60,7 @@ fn most_commands_are_plain() {
     ] {
         check_plain(script, true);
     }
+    check_plain(&("cat a && ".repeat(200) + "cd b | cat c"), true);
 }
 
 #[test]
