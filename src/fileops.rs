@@ -258,7 +258,7 @@ impl Collector {
 fn file(path: &str, base: &Base) -> Option<String> {
     let path = path.trim();
     let is_place = matches!(path, "" | "-" | "." | ".." | "/" | "~" | "./" | "../");
-    if is_place || path.len() > MAX_PATH || path.chars().any(char::is_control) || is_url(path) {
+    if is_place || path.len() > MAX_PATH || has_control(path) || is_url(path) {
         return None;
     }
     let path = base.resolve(path)?;
@@ -269,9 +269,16 @@ fn file(path: &str, base: &Base) -> Option<String> {
     (!is_device && is_name).then_some(path)
 }
 
+fn has_control(path: &str) -> bool {
+    // All bytes are looked at, which goes faster than to stop at the first.
+    let is_found = |found: bool, byte: u8| found | byte.is_ascii_control();
+    path.bytes().fold(false, is_found) || !path.is_ascii() && path.chars().any(char::is_control)
+}
+
 fn is_url(path: &str) -> bool {
-    path.split_once("://").is_some_and(|(scheme, _)| {
-        !scheme.eq_ignore_ascii_case("file")
+    path.split_once(':').is_some_and(|(scheme, rest)| {
+        rest.starts_with("//")
+            && !scheme.eq_ignore_ascii_case("file")
             && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
     })
 }

@@ -285,22 +285,19 @@ fn is_home(path: &str) -> bool {
 
 /// Most paths of a log are canonical already; this recognises the plain ones without allocating.
 fn is_canonical(path: &str, cwd: Option<&str>) -> bool {
-    let bytes = path.as_bytes();
-    if bytes.first() != Some(&b'/') || bytes.len() < 4 || cwd.is_some_and(|cwd| !cwd.starts_with('/')) {
+    let Some(rest) = path.strip_prefix('/').filter(|rest| rest.len() > 2) else { return false };
+    let rest = rest.as_bytes();
+    if cwd.is_some_and(|cwd| !cwd.starts_with('/')) || memchr::memchr2(b'\\', b':', rest).is_some() {
         return false;
     }
-    // Bytes of a component that may yet be empty, `.` or `..`; three are none of them.
-    let mut dots = 0;
-    for &byte in bytes.iter().skip(1) {
-        match byte {
-            b'\\' | b':' => return false,
-            b'/' if dots < 3 => return false,
-            b'/' => dots = 0,
-            b'.' => dots += 1,
-            _ => dots = 3,
-        }
-    }
-    dots >= 3 && !path.ends_with(char::is_whitespace)
+    let mut start = 0;
+    let mut ends = memchr::memchr_iter(b'/', rest).chain([rest.len()]);
+    let are_names = ends.all(|end| {
+        let part = rest.get(start..end).unwrap_or_default();
+        start = end + 1;
+        !matches!(part, b"" | b"." | b"..")
+    });
+    are_names && !path.ends_with(char::is_whitespace)
 }
 
 #[cfg(test)]

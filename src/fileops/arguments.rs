@@ -4,6 +4,7 @@
 //! that need not be decoded to know which file they are for.
 
 use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::fmt;
 
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
@@ -24,29 +25,41 @@ pub(super) enum Arguments<'a> {
 #[derive(Default)]
 pub(super) struct Fields<'a>(Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// Makes JSON text out of arguments as logged: unwraps strings that hold JSON, mends escapes that stand for half a
-/// character (cut by whoever truncated the text), which would otherwise make the whole object unreadable.
-pub(super) fn text_of(arguments: &str) -> Cow<'_, str> {
-    let mut text = Cow::Borrowed(arguments.trim());
-    for _ in 0..2 {
-        if !text.starts_with('"') {
-            break;
+/// Arguments as logged, unwrapped from strings that hold JSON.
+pub(super) struct Logged<'a> {
+    text: Cow<'a, str>,
+    mended: OnceCell<String>,
+}
+
+impl<'a> Logged<'a> {
+    pub(super) fn new(arguments: &'a str) -> Self {
+        let mut text = Cow::Borrowed(arguments.trim());
+        for _ in 0..2 {
+            if !text.starts_with('"') {
+                break;
+            }
+            match string(&text) {
+                Some(inner) => text = Cow::Owned(inner.trim().to_owned()),
+                None => break,
+            }
         }
-        match string(&text) {
-            Some(inner) => text = Cow::Owned(inner.trim().to_owned()),
-            None => break,
-        }
+        Self { text, mended: OnceCell::new() }
     }
-    let may_have_halves = ["\\ud", "\\uD"].iter().any(|escape| text.contains(escape));
-    if may_have_halves && text.starts_with('{') && serde_json::from_str::<Fields<'_>>(&text).is_err() {
-        text = Cow::Owned(without_half_characters(&text));
+
+    /// `None` when it is the beginning of a JSON object that never ends. Mends escapes that stand for half a
+    /// character (cut by whoever truncated the text), which would otherwise make the whole object unreadable.
+    pub(super) fn read(&self) -> Option<Arguments<'_>> {
+        Arguments::read(&self.text).or_else(|| {
+            let may_have_halves = ["\\ud", "\\uD"].iter().any(|escape| self.text.contains(escape));
+            let mended =
+                may_have_halves.then(|| self.mended.get_or_init(|| without_half_characters(&self.text)));
+            Arguments::read(mended?)
+        })
     }
-    text
 }
 
 impl<'a> Arguments<'a> {
-    /// Reads the text [`text_of`] made. `None` when it is the beginning of a JSON object that never ends.
-    pub(super) fn read(text: &'a str) -> Option<Self> {
+    fn read(text: &'a str) -> Option<Self> {
         match text.as_bytes().first() {
             Some(b'{') => serde_json::from_str(text).ok().map(Self::Object),
             Some(b'[') if serde_json::from_str::<&RawValue>(text).is_ok() => Some(Self::Array(text)),

@@ -1,7 +1,9 @@
 //! Shell scripts: a walk over the syntax tree that follows directory changes, variables and redirections.
 //!
 //! The grammar is not ours (`shuck-parser`): quoting, here-documents and nesting are where home-made readers of
-//! commands go wrong. This module evaluates just enough of the language to know a path or to know that it cannot be
+//! commands go wrong. Only what has none of that and can mean one thing alone is read without the parser, by `plain`:
+//! most scripts of an agent are so short that to set up a parser costs more than all else; a test holds both readings
+//! to be the same. This module evaluates just enough of the language to know a path or to know that it cannot be
 //! known: literals, variables assigned literally before, loops over literal lists, brace lists, `cd`. All branches
 //! are taken to happen; subshells and pipelines keep their directory and variables to themselves. What each program
 //! does with its arguments is in `programs`.
@@ -23,8 +25,12 @@ use std::collections::BTreeMap;
 use super::{Base, Collector, Confidence, OpKind};
 
 mod limits;
+mod plain;
 pub(super) mod programs;
 mod words;
+
+#[cfg(test)]
+pub(super) use plain::tests::both_ways;
 
 /// Deepest syntax tree; also bounds the recursion of the walk below.
 const MAX_DEPTH: usize = 64;
@@ -66,18 +72,14 @@ pub(super) fn unwrapped(script: String) -> String {
 
 /// Takes off one `bash -lc '...'` around a whole script.
 fn unwrapped_ref(script: &str) -> Cow<'_, str> {
-    const SHELLS: &[&str] = &[
-        "bash ",
-        "sh ",
-        "zsh ",
-        "/bin/bash ",
-        "/bin/sh ",
-        "/bin/zsh ",
-        "/usr/bin/bash ",
-        "/usr/bin/env bash ",
-    ];
-    let trimmed = script.trim_start();
-    if !SHELLS.iter().any(|shell| trimmed.starts_with(shell)) {
+    let is_shell = match script.trim_start().split_once(' ') {
+        Some(("/usr/bin/env", rest)) => rest.starts_with("bash "),
+        Some((program, _)) => {
+            matches!(program, "bash" | "sh" | "zsh" | "/bin/bash" | "/bin/sh" | "/bin/zsh" | "/usr/bin/bash")
+        }
+        None => false,
+    };
+    if !is_shell {
         return Cow::Borrowed(script);
     }
     match only_command(script).as_deref().and_then(script_of_shell_argv) {
@@ -91,6 +93,13 @@ pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
     if !limits::is_parsable(script) {
         return None;
     }
+    match plain::read(script) {
+        Some(commands) => plain::only_words(commands),
+        None => only_parsed_command(script),
+    }
+}
+
+fn only_parsed_command(script: &str) -> Option<Vec<String>> {
     let parsed = parse(script);
     let [stmt] = parsed.body.stmts.as_slice() else { return None };
     let Command::Simple(command) = &stmt.command else { return None };
@@ -169,6 +178,9 @@ enum Value {
     List(Vec<String>),
     Unknown,
 }
+
+/// Runs one part of a list or pipeline with what it reads, and returns what it prints when that is wanted and known.
+type RunPart<S, P> = fn(&mut S, P, &mut State, Option<&str>, bool) -> Option<String>;
 
 /// What subshells keep to themselves.
 #[derive(Debug, Clone)]
@@ -262,6 +274,14 @@ impl<'s, 'o> Shell<'s, 'o> {
         if !limits::is_parsable(self.source) {
             return None;
         }
+        match plain::read(self.source) {
+            Some(commands) => Some(self.plain(&commands, state)),
+            None => self.parsed(state),
+        }
+    }
+
+    /// Runs what the parser makes of the whole source. `None` when it is no script.
+    fn parsed(&mut self, state: &mut State) -> Option<u16> {
         let file = parse(self.source);
         // The tree is dropped before the source, the walk keeps references to functions only while it runs.
         let mut walk = Shell {
@@ -384,34 +404,21 @@ impl<'s, 'o> Shell<'s, 'o> {
         None
     }
 
-    /// `a && b || c`, run from left to right without recursion on the left.
+    /// `a && b || c`, nested to the left in the tree, without recursion on the left.
     fn list(&mut self, binary: &'s BinaryCommand, state: &mut State, stdin: Option<&str>) {
-        let mut rest = vec![(binary.op, &*binary.right)];
+        let mut rest = vec![(binary.op == BinaryOp::Or, &*binary.right)];
         let mut first = &*binary.left;
         while let Command::Binary(left) = &first.command {
             if matches!(left.op, BinaryOp::Pipe | BinaryOp::PipeAll) {
                 break;
             }
-            rest.push((left.op, &*left.right));
+            rest.push((left.op == BinaryOp::Or, &*left.right));
             first = &*left.left;
         }
-        let mut chain = self.out.chain;
-        self.statement(first, state, stdin, false);
-        for (op, stmt) in rest.into_iter().rev() {
-            self.out.chain = chain;
-            if op == BinaryOp::Or {
-                self.new_chain();
-                chain = self.out.chain;
-                let mut other = state.clone();
-                self.statement(stmt, &mut other, None, false);
-                state.join(&other);
-            } else {
-                self.statement(stmt, state, None, false);
-            }
-        }
+        self.run_list(first, rest.into_iter().rev(), state, stdin, Self::statement);
     }
 
-    /// `a | b | c`: each part in a subshell, the next one fed with what is known of the output.
+    /// `a | b | c`, nested to the left in the tree.
     fn pipeline(
         &mut self,
         binary: &'s BinaryCommand,
@@ -429,12 +436,50 @@ impl<'s, 'o> Shell<'s, 'o> {
             first = &*left.left;
         }
         parts.push(first);
+        self.run_pipeline(parts.into_iter().rev(), state, stdin, wanted, Self::statement)
+    }
+
+    /// Runs the parts of a list from left to right; `true` stands for `||` before a part, else it is `&&`.
+    fn run_list<P>(
+        &mut self,
+        first: P,
+        rest: impl Iterator<Item = (bool, P)>,
+        state: &mut State,
+        stdin: Option<&str>,
+        run: RunPart<Self, P>,
+    ) {
+        let mut chain = self.out.chain;
+        run(self, first, state, stdin, false);
+        for (is_or, part) in rest {
+            self.out.chain = chain;
+            if is_or {
+                self.new_chain();
+                chain = self.out.chain;
+                let mut other = state.clone();
+                run(self, part, &mut other, None, false);
+                state.join(&other);
+            } else {
+                run(self, part, state, None, false);
+            }
+        }
+    }
+
+    /// Runs each part of a pipeline in a subshell, the next one fed with what is known of the output.
+    fn run_pipeline<P>(
+        &mut self,
+        parts: impl ExactSizeIterator<Item = P>,
+        state: &State,
+        stdin: Option<&str>,
+        wanted: bool,
+        run: RunPart<Self, P>,
+    ) -> Option<String> {
+        let mut left = parts.len();
         let mut text = stdin.map(str::to_owned);
-        while let Some(part) = parts.pop() {
-            let is_last = parts.is_empty();
+        for part in parts {
+            left -= 1;
             let outer = self.out.marks.piped;
-            self.out.marks.piped |= !is_last;
-            text = self.statement(part, &mut state.clone(), text.as_deref(), wanted || !is_last);
+            self.out.marks.piped |= left > 0;
+            text = run(self, part, &mut state.clone(), text.as_deref(), wanted || left > 0);
             self.out.marks.piped = outer;
         }
         text
@@ -586,10 +631,15 @@ impl<'s, 'o> Shell<'s, 'o> {
             }
         }
         let outputs = self.redirects(redirects, state, step);
-        if let (Some(text), [path]) = (&printed, outputs.as_slice()) {
+        self.printed_to(&outputs, printed).filter(|_| wanted)
+    }
+
+    /// What a command prints goes to the files of its redirections, else to whoever wants it.
+    fn printed_to(&mut self, outputs: &[String], printed: Option<String>) -> Option<String> {
+        if let (Some(text), [path]) = (&printed, outputs) {
             self.keep(path, text);
         }
-        printed.filter(|_| wanted && outputs.is_empty())
+        printed.filter(|_| outputs.is_empty())
     }
 
     /// Runs the body of a function as part of the command that calls it.
@@ -654,18 +704,20 @@ impl<'s, 'o> Shell<'s, 'o> {
             {
                 continue;
             }
-            let outer = self.out.marks;
-            self.out.marks.redirected = true;
-            self.out.marks.appends = kind == OpKind::Edit;
-            self.push(kind, path, state, step);
-            self.out.marks = outer;
-            if let Some(path) = state.base.resolve(path)
-                && redirect.fd.unwrap_or(1) == 1
-            {
-                outputs.push(path);
-            }
+            let output = self.redirected(kind, path, state, step);
+            outputs.extend(output.filter(|_| redirect.fd.unwrap_or(1) == 1));
         }
         outputs
+    }
+
+    /// Reports the file that a redirection writes, and returns its path.
+    fn redirected(&mut self, kind: OpKind, path: &str, state: &State, step: u16) -> Option<String> {
+        let outer = self.out.marks;
+        self.out.marks.redirected = true;
+        self.out.marks.appends = kind == OpKind::Edit;
+        self.push(kind, path, state, step);
+        self.out.marks = outer;
+        state.base.resolve(path)
     }
 
     /// The file given with `<`.

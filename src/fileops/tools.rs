@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use serde_json::Value;
 use std::sync::LazyLock;
 
-use super::arguments::{self, Arguments, Fields};
+use super::arguments::{self, Arguments, Fields, Logged};
 use super::todo::{self, TodoRule};
 use super::{Base, CallEffect, Collector, Confidence, OpKind, ToolKind, inline, patch, powershell, shell};
 
@@ -172,8 +172,8 @@ const NAMESPACES: &[&str] = &[
 /// See [`super::of_call`]; `depth` counts calls inside calls.
 pub(super) fn of_call(name: &str, arguments: &str, base: &Base, depth: u8) -> CallEffect {
     let Some(tool) = find(name) else { return other(arguments) };
-    let text = arguments::text_of(arguments);
-    let Some(arguments) = Arguments::read(&text) else { return CallEffect::of_kind(tool.kind()) };
+    let logged = Logged::new(arguments);
+    let Some(arguments) = logged.read() else { return CallEffect::of_kind(tool.kind()) };
     let mut effect = CallEffect::of_kind(tool.kind());
     let mut out = Collector::default();
     match tool.rule {
@@ -233,8 +233,8 @@ pub(super) fn of_call(name: &str, arguments: &str, base: &Base, depth: u8) -> Ca
 fn other(arguments: &str) -> CallEffect {
     let mut effect = CallEffect::of_kind(ToolKind::Other);
     if arguments.contains("\"task_progress\"")
-        && let text = arguments::text_of(arguments)
-        && let Some(Arguments::Object(fields)) = Arguments::read(&text)
+        && let logged = Logged::new(arguments)
+        && let Some(Arguments::Object(fields)) = logged.read()
         && let Some((items, replace)) = todo::of_progress(&fields)
     {
         (effect.todos, effect.todos_replace) = (items, replace);
@@ -254,12 +254,15 @@ fn find(name: &str) -> Option<&'static Tool> {
         return None;
     }
     let name = name.to_ascii_lowercase();
+    let named = |name: &str| BY_NAME.get(name).copied();
+    if let Some(tool) = named(&name) {
+        return Some(tool);
+    }
     let name = NAMESPACES.iter().find_map(|space| name.strip_prefix(space)).unwrap_or(&name);
     // Versioned names of Anthropic's tools: `text_editor_20250728`, `bash_20250124`.
     let plain =
         name.rsplit_once('_').filter(|(_, date)| date.len() == 8 && date.bytes().all(|b| b.is_ascii_digit()));
     let name = plain.map_or(name, |(plain, _)| plain);
-    let named = |name: &str| BY_NAME.get(name).copied();
     named(name).or_else(|| named(usual_name(name)?))
 }
 

@@ -14,9 +14,11 @@ pub(super) fn is_parsable(script: &str) -> bool {
     if script.len() > MAX_SCRIPT || has_prefix_run(script) {
         return false;
     }
-    // Nearly all hold few enough of these altogether.
+    // Nearly all hold few enough of these altogether, most of them because they are short.
     let count = |byte: u8| memchr::memchr_iter(byte, script.as_bytes()).count();
-    if count(b'(') + count(b'{') + count(b'[') <= MAX_BRACKETS && count(b'<') <= MAX_HEREDOCS {
+    let has_few_brackets =
+        || script.len() <= MAX_BRACKETS || count(b'(') + count(b'{') + count(b'[') <= MAX_BRACKETS;
+    if count(b'<') <= MAX_HEREDOCS && has_few_brackets() {
         return true;
     }
     let (mut open, mut heredocs, mut before) = ([0usize; 3], 0usize, 0u8);
@@ -46,7 +48,8 @@ pub(super) fn is_parsable(script: &str) -> bool {
 /// Whether the words `time` or `coproc` stand in lines that follow each other more often than anybody writes them.
 fn has_prefix_run(script: &str) -> bool {
     const MAX_RUN: usize = 64;
-    if !script.contains("time") && !script.contains("coproc") {
+    let is_short = script.len() <= MAX_RUN * "time ".len();
+    if is_short || !script.contains("time") && !script.contains("coproc") {
         return false;
     }
     let is_end = |c: char| c.is_whitespace() || "|&;(){}<>!#`\\".contains(c);

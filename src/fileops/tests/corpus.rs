@@ -2,7 +2,8 @@
 
 use super::*;
 
-/// The calls of real logs, where there are any: all of them are understood without a panic.
+/// The calls of real logs, where there are any: all of them are understood without a panic, and plain scripts as the
+/// parser would understand them.
 #[test]
 fn calls_of_the_corpus() {
     fn walk(value: &serde_json::Value, calls: &mut Vec<(String, String)>, depth: usize) {
@@ -40,10 +41,17 @@ fn calls_of_the_corpus() {
             }
         }
     }
-    let mut with_ops = 0;
+    let (mut with_ops, mut scripts, mut plain) = (0, 0, 0);
     for (name, arguments) in &calls {
         let effect = of_call(name, arguments, Some(CWD));
         with_ops += usize::from(!effect.ops.is_empty());
+        if let Some(script) = &effect.command {
+            scripts += 1;
+            if let Some([plainly, parsed]) = shell::both_ways(script) {
+                plain += 1;
+                assert_eq!(plainly, parsed, "{script}");
+            }
+        }
         for op in &effect.ops {
             assert!(paths::is_absolute(&op.path), "{name}: {}", op.path);
             assert_eq!(paths::resolve(&op.path, Some(CWD)), op.path, "{name}");
@@ -54,6 +62,7 @@ fn calls_of_the_corpus() {
         "{with_ops} of {} calls touch a file",
         calls.len()
     );
+    assert!(scripts == 0 || plain * 2 > scripts, "{plain} of {scripts} scripts are plain");
 }
 
 #[expect(clippy::disallowed_methods, reason = "tests find the corpus by the environment")]
