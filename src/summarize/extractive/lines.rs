@@ -235,6 +235,21 @@ fn abbreviated(before: &str) -> bool {
         || word.is_empty()
 }
 
+/// What each byte is to a run that [`clean`] takes over: 0 for a graphic character, 1 for a blank, of which no two may
+/// follow each other, and 2 for what ends it.
+const STEPS: [u8; 256] = {
+    let mut table = [2; 256];
+    let mut at = b'!' as usize;
+    while at <= b'~' as usize {
+        table[at] = 0;
+        at += 1;
+    }
+    table[b' ' as usize] = 1;
+    table[b'`' as usize] = 2;
+    table[b'*' as usize] = 2;
+    table
+};
+
 /// One clean line: emphasis, control and direction characters and escape sequences gone, blanks collapsed.
 pub(super) fn clean(text: &str) -> Cow<'_, str> {
     if is_clean(text) {
@@ -247,14 +262,11 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
     let mut rest = text;
     loop {
         // Most of it is taken over as it is, in runs: graphic characters with single blanks between them.
-        let mut gap = blank;
+        let mut gap = u8::from(blank);
         let run = rest.bytes().take_while(|byte| {
-            let stays = match byte {
-                b' ' => !gap,
-                b'`' | b'*' => false,
-                _ => byte.is_ascii_graphic(),
-            };
-            gap = *byte == b' ';
+            let steps = STEPS[*byte as usize];
+            let stays = steps + gap <= 1;
+            gap = steps;
             stays
         });
         let run = run.count();
