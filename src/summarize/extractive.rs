@@ -77,18 +77,17 @@ fn write(
         return None;
     }
     let room = request.budget.saturating_sub(skeleton);
-    let fill = |room| {
-        let (text, tokens, chosen) = fill(request, lists, queues, frame, room)?;
-        previous::remember(chosen.iter().map(|candidate| candidate.item), memory);
-        Some((text, tokens))
-    };
-    let (first, tokens) = fill(room)?;
+    let fill = |room| fill(request, lists, queues, frame, room);
+    let (mut text, tokens, mut chosen) = fill(room)?;
     // The estimates are careful: give what they left over to a second pass.
     let spare = request.budget.saturating_sub(tokens);
-    if spare < SPARE {
-        return Some(first);
+    if spare >= SPARE
+        && let Some((better, _, lines)) = fill(room + spare)
+    {
+        (text, chosen) = (better, lines);
     }
-    fill(room + spare).map(|(text, _)| text).or(Some(first))
+    previous::remember(chosen.iter().map(|candidate| candidate.item), memory);
+    Some(text)
 }
 
 /// Chooses for `room` tokens, by the estimates, and writes; gives the text with its tokens and its lines.

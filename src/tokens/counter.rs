@@ -87,16 +87,14 @@ fn core(line: &str) -> Option<(&str, &str, &str)> {
 /// encodings take line ends together with what stands before them, and with blanks or slashes behind them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
     let parts = |byte: &u8| byte.is_ascii_graphic() && *byte != b'/';
-    let mut rest = text;
+    let bytes = text.as_bytes();
+    let mut ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1);
+    let mut start = 0;
     std::iter::from_fn(move || {
-        let bytes = rest.as_bytes();
-        let end = memchr::memchr_iter(b'\n', bytes)
-            .map(|at| at + 1)
-            .find(|end| bytes.get(*end).is_some_and(parts))
-            .unwrap_or(rest.len());
-        let (line, behind) = rest.split_at_checked(end)?;
-        rest = behind;
-        (!line.is_empty()).then_some(line)
+        let end = ends.find(|end| bytes.get(*end).is_some_and(parts)).unwrap_or(text.len());
+        let line = text.get(start..end).filter(|line| !line.is_empty())?;
+        start = end;
+        Some(line)
     })
 }
 

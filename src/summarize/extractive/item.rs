@@ -3,6 +3,7 @@
 use super::digest::without_stop;
 use super::words::{self, Cues, Look};
 use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// What a line tells the engineer who goes on.
@@ -209,6 +210,8 @@ pub(super) struct Body {
     pub(super) tokens: OnceLock<u32>,
     /// How the text looks, where that is known for certain.
     pub(super) seen: Option<Seen>,
+    /// It is among the lines that are remembered for reading summaries back.
+    pub(super) remembered: AtomicBool,
 }
 
 /// What tells of a line that is read back what it is and what it is worth.
@@ -249,6 +252,7 @@ impl Body {
             rejects,
             tokens: OnceLock::new(),
             seen: None,
+            remembered: AtomicBool::new(false),
         }
     }
 }

@@ -3,6 +3,7 @@
 use super::item::{Item, Kind};
 use super::lines;
 use super::words::{self, look};
+use crate::lanes::{self, Words};
 use crate::transcript::{Outcome, ToolResult};
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
@@ -60,8 +61,10 @@ const TROUBLE: &[(&str, u8)] = &[
     ("refused", 5),
 ];
 
-static TROUBLE_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder().ascii_case_insensitive(true).build(TROUBLE.iter().map(|(mark, _)| *mark)).ok()
+/// Each of these marks with the bit of its worth.
+static TROUBLE_FINDER: LazyLock<Option<Words>> = LazyLock::new(|| {
+    let marks: Vec<(&str, u32)> = TROUBLE.iter().map(|(mark, worth)| (*mark, 1 << worth)).collect();
+    Words::new(&marks, true)
 });
 
 /// Marks of the line that sums a check up.
@@ -284,9 +287,7 @@ static SAID_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
 pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
-    let user =
-        |at: usize| head.as_bytes().get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"user"));
-    if !memchr::memchr2_iter(b'u', b'U', head.as_bytes()).any(user) {
+    if !names_user(head.as_bytes()) {
         return None;
     }
     // A way through somebody's home names a user, too.
@@ -300,6 +301,15 @@ pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
         return Some(Said::Answers(said.trim()));
     }
     WORDS.iter().find_map(behind).filter(filled).map(|said| Said::Words(said.trim()))
+}
+
+/// Does a text hold `user`, in any case? Without a branch for each byte.
+fn names_user(text: &[u8]) -> bool {
+    let from = |at: usize| text.get(at..).unwrap_or_default().iter();
+    let is = |byte: &u8, letter: u8| u8::from(byte | 0x20 == letter);
+    let words = from(0).zip(from(1)).zip(from(2).zip(from(3)));
+    let user = words.map(|((u, s), (e, r))| is(u, b'u') & is(s, b's') & is(e, b'e') & is(r, b'r'));
+    user.fold(0, |any, user| any | user) != 0
 }
 
 /// Commits and pull requests named in the output of a command.
@@ -386,16 +396,28 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
 
 /// The lines of a text, each with the worth of the best mark in it, 0 without one. No mark reaches over a line end, so
 /// one search serves all lines.
-fn marked_lines<'a>(finder: &'a AhoCorasick, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
-    let mut marks = finder.find_overlapping_iter(text).peekable();
-    let mut end = 0;
-    text.split_inclusive('\n').map(move |line| {
-        end += line.len();
+fn marked_lines<'a>(finder: &Words, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
+    const LANES: usize = 4;
+    let bytes = text.as_bytes();
+    let stretches = lanes::placed::<LANES>(bytes, finder.longest().saturating_sub(1));
+    // The last byte of each mark, and what it is worth.
+    let mut marks: Vec<(usize, u32)> = Vec::new();
+    finder.walk(stretches.map(|(_, stretch)| stretch), |lane, at, worth| {
+        marks.extend(stretches.get(lane).map(|(from, _)| (from + at, worth)));
+    });
+    marks.sort_unstable();
+    let mut marks = marks.into_iter().peekable();
+    let mut start = 0;
+    let ends = memchr::memchr_iter(b'\n', bytes).chain((bytes.last() != Some(&b'\n')).then_some(bytes.len()));
+    ends.filter(|_| !bytes.is_empty()).map(move |end| {
         let mut worth = 0;
-        while let Some(mark) = marks.next_if(|mark| mark.end() <= end) {
-            worth = worth.max(TROUBLE.get(mark.pattern().as_usize()).map_or(0, |(_, worth)| *worth));
+        while let Some((_, more)) = marks.next_if(|(at, _)| *at < end) {
+            worth |= more;
         }
-        (line.lines().next().unwrap_or(""), worth)
+        let line = text.get(start..end).unwrap_or("");
+        start = end + 1;
+        let line = if end < bytes.len() { line.strip_suffix('\r').unwrap_or(line) } else { line };
+        (line, worth.checked_ilog2().unwrap_or(0) as u8)
     })
 }
 
@@ -441,6 +463,11 @@ mod tests {
             for mark in ["&&", "; ", " | "] {
                 prop_assert!(pieces(&text, mark).eq(text.split(mark)));
             }
+        }
+
+        #[test]
+        fn users_are_found_in_any_case(text in "[userUSERU5\u{15}é]{0,40}|[ -~]{0,20}([uU][sS][eE][rR])?[ -~]{0,20}") {
+            prop_assert_eq!(names_user(text.as_bytes()), text.to_ascii_lowercase().contains("user"));
         }
 
         #[test]

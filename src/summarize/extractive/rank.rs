@@ -311,8 +311,9 @@ impl<'a> Queues<'a> {
     pub(super) fn new(candidates: &[Candidate<'a>]) -> Self {
         let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
         for candidate in candidates {
-            let chars = candidate.item.text.chars().count() as f32;
-            let wide = (candidate.item.text.len() as f32 - chars) / 2.0;
+            let text = &candidate.item.text;
+            let chars = if text.is_ascii() { text.len() } else { text.chars().count() } as f32;
+            let wide = (text.len() as f32 - chars) / 2.0;
             let cost = chars / 4.0 + 0.6 * wide + 8.0;
             let priority = candidate.worth / (cost / 24.0).powf(0.6);
             if let Some(queue) = queues.get_mut(candidate.kind.group()) {

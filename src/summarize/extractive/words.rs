@@ -450,8 +450,8 @@ impl Shape {
         // A stem is a beginning of its word, so its hash is met on the way.
         let mut hashes = [SEED; STEM + 1];
         let (head, rest) = word.split_at(word.len().min(STEM));
-        for (place, byte) in hashes.iter_mut().skip(1).zip(head) {
-            *place = step(*byte);
+        for (at, byte) in head.iter().enumerate() {
+            hashes[(at + 1) % (STEM + 1)] = step(*byte);
         }
         for byte in rest {
             step(*byte);
