@@ -125,8 +125,13 @@ impl Words {
             found(lane, at.wrapping_sub(1), told);
             row
         };
+        let mut bytes = [[0; BLOCK]; LANES];
         for block in 0..together {
-            let bytes = blocks.map(|blocks| blocks.get(block).copied().unwrap_or_default());
+            for (bytes, blocks) in bytes.iter_mut().zip(&blocks) {
+                if let Some(block) = blocks.get(block) {
+                    *bytes = *block;
+                }
+            }
             for at in 0..BLOCK {
                 for lane in 0..LANES {
                     rows[lane] = step(rows[lane], bytes[lane][at], lane, block * BLOCK + at);
