@@ -7,6 +7,7 @@ use crate::lanes::{self, Words};
 use crate::transcript::{Outcome, ToolResult};
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Longest command written, in characters.
@@ -78,15 +79,7 @@ static VERDICT_FINDER: LazyLock<Option<AhoCorasick>> =
 #[derive(Deserialize)]
 struct Arguments {
     #[serde(alias = "cmd", alias = "script", alias = "input", alias = "CommandLine")]
-    command: Option<Command>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Command {
-    Line(String),
-    Words(Vec<String>),
-    Other(serde::de::IgnoredAny),
+    command: Option<Value>,
 }
 
 /// The command in the arguments of a shell tool.
@@ -95,14 +88,16 @@ pub(super) fn command_of(arguments: &str) -> Option<String> {
         return Some(arguments.to_owned()).filter(|text| !text.trim().is_empty());
     }
     match serde_json::from_str::<Arguments>(arguments).ok()?.command? {
-        Command::Line(line) => Some(line),
-        Command::Words(words) => match words.as_slice() {
-            [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
-                Some(script.clone())
+        Value::String(line) => Some(line),
+        Value::Array(words) => {
+            match words.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?.as_slice() {
+                [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
+                    Some((*script).to_owned())
+                }
+                words => Some(words.join(" ")),
             }
-            words => Some(words.join(" ")),
-        },
-        Command::Other(_) => None,
+        }
+        _ => None,
     }
 }
 
@@ -306,10 +301,11 @@ pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
 /// Does a text hold `user`, in any case? Without a branch for each byte.
 fn names_user(text: &[u8]) -> bool {
     let from = |at: usize| text.get(at..).unwrap_or_default().iter();
-    let is = |byte: &u8, letter: u8| u8::from(byte | 0x20 == letter);
+    // Nothing is left of a letter that is met.
+    let less = |byte: &u8, letter: u8| (byte | 0x20) ^ letter;
     let words = from(0).zip(from(1)).zip(from(2).zip(from(3)));
-    let user = words.map(|((u, s), (e, r))| is(u, b'u') & is(s, b's') & is(e, b'e') & is(r, b'r'));
-    user.fold(0, |any, user| any | user) != 0
+    let rests = words.map(|((u, s), (e, r))| less(u, b'u') | less(s, b's') | less(e, b'e') | less(r, b'r'));
+    rests.fold(u8::MAX, u8::min) == 0
 }
 
 /// Commits and pull requests named in the output of a command.
@@ -398,8 +394,7 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
 /// one search serves all lines.
 fn marked_lines<'a>(finder: &Words, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
     const LANES: usize = 4;
-    let bytes = text.as_bytes();
-    let stretches = lanes::placed::<LANES>(bytes, finder.longest().saturating_sub(1));
+    let stretches = lanes::placed::<LANES>(text.as_bytes(), finder.longest().saturating_sub(1));
     // The last byte of each mark, and what it is worth.
     let mut marks: Vec<(usize, u32)> = Vec::new();
     finder.walk(stretches.map(|(_, stretch)| stretch), |lane, at, worth| {
@@ -407,29 +402,25 @@ fn marked_lines<'a>(finder: &Words, text: &'a str) -> impl Iterator<Item = (&'a 
     });
     marks.sort_unstable();
     let mut marks = marks.into_iter().peekable();
-    let mut start = 0;
-    let ends = memchr::memchr_iter(b'\n', bytes).chain((bytes.last() != Some(&b'\n')).then_some(bytes.len()));
-    ends.filter(|_| !bytes.is_empty()).map(move |end| {
+    lines::ended(text).map(move |(end, line)| {
         let mut worth = 0;
         while let Some((_, more)) = marks.next_if(|(at, _)| *at < end) {
             worth |= more;
         }
-        let line = text.get(start..end).unwrap_or("");
-        start = end + 1;
-        let line = if end < bytes.len() { line.strip_suffix('\r').unwrap_or(line) } else { line };
         (line, worth.checked_ilog2().unwrap_or(0) as u8)
     })
 }
 
 /// `src/a.rs:12:3: …`: how compilers and linters begin a complaint.
 fn is_located(line: &str) -> bool {
-    let mut pieces = line.splitn(4, ':');
-    let (Some(path), Some(number)) = (pieces.next(), pieces.next()) else { return false };
-    path.contains('.')
+    let Some(colon) = memchr::memchr(b':', line.as_bytes()) else { return false };
+    let behind = line.as_bytes().get(colon + 1..).unwrap_or_default();
+    let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let path = line.get(..colon).unwrap_or("");
+    digits > 0
+        && behind.get(digits) == Some(&b':')
+        && path.contains('.')
         && !path.contains(char::is_whitespace)
-        && !number.is_empty()
-        && number.bytes().all(|byte| byte.is_ascii_digit())
-        && pieces.next().is_some()
 }
 
 /// The last line that sums a check up.
@@ -457,6 +448,20 @@ mod tests {
         assert!(TROUBLE.iter().all(|(mark, _)| !mark.contains(['\n', '\r'])));
     }
 
+    #[test]
+    fn commands_are_read_however_they_are_written() {
+        let command = |value: &str| command_of(&format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#));
+        assert_eq!(command(r#""ls -l \"a\"""#).as_deref(), Some("ls -l \"a\""));
+        assert_eq!(command(r#"["bash", "-lc", "ls -l"]"#).as_deref(), Some("ls -l"));
+        assert_eq!(command(r#"["ls", "-l"]"#).as_deref(), Some("ls -l"));
+        for other in
+            [r#"["ls", 1, "-l"]"#, "[[]]", r#"{"a": {"b": [1, "c"]}}"#, "1", "-1", "1.5", "true", "null"]
+        {
+            assert_eq!(command(other), None, "{other}");
+        }
+        assert_eq!(command("[").as_deref(), None);
+    }
+
     proptest! {
         #[test]
         fn pieces_are_those_of_split(text in "(a|&|; | \\| | |é){0,12}") {
@@ -468,6 +473,16 @@ mod tests {
         #[test]
         fn users_are_found_in_any_case(text in "[userUSERU5\u{15}é]{0,40}|[ -~]{0,20}([uU][sS][eE][rR])?[ -~]{0,20}") {
             prop_assert_eq!(names_user(text.as_bytes()), text.to_ascii_lowercase().contains("user"));
+        }
+
+        #[test]
+        fn places_stand_before_a_complaint(line in "[a-z. é]{0,4}:?[0-9x]{0,2}:?[a-z]{0,2}:?") {
+            let pieces: Vec<&str> = line.split(':').collect();
+            let located = matches!(pieces.as_slice(), [path, number, _, ..] if path.contains('.')
+                && !path.contains(char::is_whitespace)
+                && !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit()));
+            prop_assert_eq!(is_located(&line), located);
         }
 
         #[test]
