@@ -64,7 +64,7 @@ pub(super) fn remember<'a>(items: impl Iterator<Item = &'a Item>, memory: &Memor
 pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
     let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     let body = without_lists(text);
-    let ours = body.lines().any(|line| led_in(line).is_some());
+    let ours = lines::ended(&body).any(|(_, line)| led_in(line).is_some());
     let mut out: Vec<Item> = Vec::new();
     let mut section: Option<Kind> = None;
     let mut in_files = false;
@@ -193,7 +193,7 @@ fn push(
 
 /// The text without file lists, in any of our forms, and without wrappers.
 fn without_lists(text: &str) -> String {
-    let all: Vec<&str> = text.lines().collect();
+    let all: Vec<&str> = lines::ended(text).map(|(_, line)| line).collect();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(line) = all.get(at) {
@@ -279,7 +279,8 @@ mod tests {
             for stops in ["", ".", "。", "。."] {
                 let line = format!("{text}{stops}");
                 prop_assert_eq!(without_stop(&line), &text);
-                prop_assert_eq!(without_stop(&lines::clean_cut(&line, WHOLE)), &text);
+                let clean = lines::clean_cut(&line, WHOLE);
+                prop_assert_eq!(without_stop(&clean), &text);
             }
         }
     }
