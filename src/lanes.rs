@@ -113,17 +113,17 @@ impl Words {
         let together = stretches.iter().map(|stretch| stretch.len() / BLOCK).min().unwrap_or_default();
         let blocks =
             stretches.map(|stretch| stretch.as_chunks::<BLOCK>().0.get(..together).unwrap_or_default());
-        let mut rows = [0; LANES];
-        let mut step = |row: u16, byte: u8, lane: usize, at: usize| {
+        let mut rows = [0usize; LANES];
+        let mut step = |row: usize, byte: u8, lane: usize, at: usize| {
             let column = self.columns[usize::from(byte)];
-            let place = usize::from(row) * Self::GRAIN + usize::from(column);
+            let place = row * Self::GRAIN + usize::from(column);
             if let Some(row) = plain.get(place) {
-                return *row;
+                return usize::from(*row);
             }
             let (row, told) = self.behind(place);
             // It was the byte before that led here.
             found(lane, at.wrapping_sub(1), told);
-            row
+            usize::from(row)
         };
         let mut bytes = [[0; BLOCK]; LANES];
         for block in 0..together {
@@ -142,7 +142,7 @@ impl Words {
             for (at, byte) in stretch.iter().enumerate().skip(together * BLOCK) {
                 row = step(row, *byte, lane, at);
             }
-            if usize::from(row) * Self::GRAIN >= self.ends {
+            if row * Self::GRAIN >= self.ends {
                 step(row, 0, lane, stretch.len());
             }
         }

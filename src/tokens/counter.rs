@@ -84,13 +84,13 @@ impl Counter {
 fn parts_at(text: &str, at: usize) -> bool {
     let bytes = text.as_bytes();
     let line_ends = || at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\n');
-    at == 0 || at == text.len() || (line_ends() && bytes.get(at).is_some_and(parts))
+    at == 0 || at == text.len() || (line_ends() && bytes.get(at).copied().is_some_and(parts))
 }
 
 /// A text is parted only before a graphic ASCII character: the patterns of the encodings take line ends together with
 /// what stands before them, and with blanks or slashes behind them.
-fn parts(byte: &u8) -> bool {
-    byte.is_ascii_graphic() && *byte != b'/'
+fn parts(byte: u8) -> bool {
+    byte.is_ascii_graphic() && byte != b'/'
 }
 
 /// About so many pieces the texts of a short session are made of.
@@ -137,7 +137,7 @@ fn lines(text: &str) -> impl Iterator<Item = &str> {
     let mut ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1);
     let mut start = 0;
     std::iter::from_fn(move || {
-        let end = ends.find(|end| bytes.get(*end).is_some_and(parts)).unwrap_or(text.len());
+        let end = ends.find(|end| bytes.get(*end).copied().is_some_and(parts)).unwrap_or(text.len());
         let line = text.get(start..end).filter(|line| !line.is_empty())?;
         start = end;
         Some(line)

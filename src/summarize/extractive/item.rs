@@ -1,7 +1,7 @@
 //! The unit of a summary: one line with a kind.
 
 use super::digest::without_stop;
-use super::words::{self, Cues, Look};
+use super::words::{self, Cues, Look, look};
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -253,11 +253,12 @@ impl Body {
         } else {
             None
         };
+        let Look { words, values, .. } = look;
         Self {
             text: text.into(),
-            signature: words::signature(&look.words),
-            words: look.words.as_slice().into(),
-            values: look.values.as_slice().into(),
+            signature: words::signature(&words),
+            words: words.as_slice().into(),
+            values: values.as_slice().into(),
             rejects,
             tokens: OnceLock::new(),
             seen: None,
@@ -287,6 +288,14 @@ impl Item {
     /// Makes an item of a clean line.
     pub(super) fn new(kind: Kind, text: &str, message: u32, weight: f32, look: Look) -> Self {
         Self { kind, message, weight, key: None, body: Arc::new(Body::new(text, look)) }
+    }
+
+    /// Makes an item of a clean line by the looks of it.
+    pub(super) fn read(kind: Kind, text: &str, message: u32, weight: f32) -> Self {
+        let look = look(text);
+        let seen = Some(Seen::of(&look));
+        let body = Body { seen, ..Body::new(text, look) };
+        Self { kind, message, weight, key: None, body: Arc::new(body) }
     }
 
     /// Makes an item of a clean line that was looked at; a full stop behind it is left out.

@@ -236,13 +236,11 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
         } else {
             0.5
         };
-        let seen = look(&text);
-        out.push(Item::new(Kind::Failure, &text, message, weight, seen).keyed(key));
+        out.push(Item::read(Kind::Failure, &text, message, weight).keyed(key));
     } else if check {
         let verdict = verdict(&result.text).map(|line| format!(": {line}")).unwrap_or_default();
         let text = format!("`{short}` ok{verdict}");
-        let seen = look(&text);
-        out.push(Item::new(Kind::Check, &text, message, 1.0, seen).keyed(key));
+        out.push(Item::read(Kind::Check, &text, message, 1.0).keyed(key));
     } else {
         // A command that worked at last clears its failure and says nothing itself.
         let seen = look(&short);
@@ -254,8 +252,7 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
 pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
     if let Some((_, head)) = trouble(&result.text, false).filter(|(worth, _)| *worth >= 6) {
         let text = format!("{}: {head}", lines::clean(name));
-        let seen = look(&text);
-        out.push(Item::new(Kind::Failure, &text, message, 0.25, seen));
+        out.push(Item::read(Kind::Failure, &text, message, 0.25));
     }
 }
 
@@ -320,13 +317,11 @@ fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
             let branch = branch.trim_end_matches(" (root-commit)");
             let text = format!("Committed {hash} on {branch}: {subject}");
             let text = lines::clean(&text);
-            let seen = look(&text);
-            out.push(Item::new(Kind::Done, &text, message, 1.3, seen));
+            out.push(Item::read(Kind::Done, &text, message, 1.3));
         } else if line.starts_with("https://") && line.contains("/pull/") && line.len() < 200 {
             let text = format!("Opened {line}");
             let text = lines::clean(&text);
-            let seen = look(&text);
-            out.push(Item::new(Kind::Done, &text, message, 1.5, seen));
+            out.push(Item::read(Kind::Done, &text, message, 1.5));
         }
     }
 }
