@@ -23,7 +23,6 @@
 mod commands;
 mod files;
 mod find;
-mod lanes;
 mod lexical;
 mod supersede;
 

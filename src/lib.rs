@@ -4,7 +4,7 @@
 //!
 //! | row | modules |
 //! |---|---|
-//! | 0 model | [`transcript`], [`diagnostic`], [`paths`], `scan` |
+//! | 0 model | [`transcript`], [`diagnostic`], [`paths`], `lanes`, `scan` |
 //! | 1 readers | [`discover`], [`ingest`], [`fileops`] |
 //! | 2 measures | [`tokens`], [`harness`], [`estimate`]; [`matching`], [`facts`]; [`overflow`] |
 //! | 3 compaction | [`profile`], [`cut`], [`pairs`], [`ledger`], [`compaction`], [`models`], [`context`], [`strategy`], [`summarize`], [`replay`]; [`prompt`], [`outputs`], [`summary_text`] |
@@ -29,6 +29,7 @@ pub mod fileops;
 pub mod gate;
 pub mod harness;
 pub mod ingest;
+mod lanes;
 pub mod ledger;
 pub mod matching;
 pub mod models;

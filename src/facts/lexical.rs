@@ -24,9 +24,9 @@
 //! * **request**: the first sentence of a user message that asks; each replaces the one before, the first stays. Bare
 //!   assent and mere prohibitions ask nothing new.
 
-use super::lanes::{self, Words};
 use super::{Author, Draft, Fact, FactClass, Form, shows_content};
 use crate::fileops::{CallEffect, OpKind, ToolKind};
+use crate::lanes::{self, Words};
 use crate::matching::index::Border;
 use crate::matching::sentence::is_stop;
 use crate::matching::{self, CLASS, Quantity, WORD, collapse, is_cjk};

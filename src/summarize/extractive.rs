@@ -11,7 +11,7 @@
 //! It stands apart from the measuring side on purpose: it imports nothing of facts, matching or scoring.
 
 use super::{Layout, SummarizeError, Summarizer, SummaryRequest};
-use files::{Files, Limits};
+use files::{Files, Limits, Paths};
 use item::Kind;
 use layout::{Entry, Frame};
 
@@ -77,24 +77,24 @@ fn write(
         return None;
     }
     let room = request.budget.saturating_sub(skeleton);
-    let fill = |room| {
-        let (text, tokens, chosen) = fill(request, lists, queues, frame, room)?;
-        previous::remember(chosen.iter().map(|candidate| candidate.item), memory);
-        Some((text, tokens))
-    };
-    let (first, tokens) = fill(room)?;
+    let mut paths = Paths::new(lists, request.cwd, &request.view.counter);
+    let mut fill = |room| fill(request, &mut paths, queues, frame, room);
+    let (mut text, tokens, mut chosen) = fill(room)?;
     // The estimates are careful: give what they left over to a second pass.
     let spare = request.budget.saturating_sub(tokens);
-    if spare < SPARE {
-        return Some(first);
+    if spare >= SPARE
+        && let Some((better, _, lines)) = fill(room + spare)
+    {
+        (text, chosen) = (better, lines);
     }
-    fill(room + spare).map(|(text, _)| text).or(Some(first))
+    previous::remember(chosen.iter().map(|candidate| candidate.item), memory);
+    Some(text)
 }
 
 /// Chooses for `room` tokens, by the estimates, and writes; gives the text with its tokens and its lines.
 fn fill<'q>(
     request: &SummaryRequest<'_>,
-    lists: &super::FileLists,
+    paths: &mut Paths<'_, '_>,
     queues: &rank::Queues<'q>,
     frame: Frame,
     room: u64,
@@ -102,7 +102,7 @@ fn fill<'q>(
     let counter = &request.view.counter;
     let budget = request.budget;
     let limits = Limits::of(room);
-    let mut files = Files::choose(lists, request.cwd, limits, counter).in_order(request.list_order);
+    let mut files = paths.choose(limits).in_order(request.list_order);
     let selection = rank::select(queues, room.saturating_sub(files.tokens), counter);
     let spare = room.saturating_sub(files.tokens + selection.tokens);
     if spare > 0 && !files.is_whole() {
@@ -113,7 +113,7 @@ fn fill<'q>(
             read: more(limits.read),
             all: room - selection.tokens.min(room),
         };
-        files = Files::choose(lists, request.cwd, limits, counter).in_order(request.list_order);
+        files = paths.choose(limits).in_order(request.list_order);
     }
     let mut chosen = selection.lines;
     // Sums of counts and the count of the whole differ by a few tokens at the joins: the last word is a real count.
@@ -127,8 +127,14 @@ fn fill<'q>(
             .iter()
             .map(|candidate| Entry { kind: candidate.kind, text: &candidate.item.text })
             .collect();
-        let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
-        let count = counter.count(&text);
+        let layout::Written { text, lines } =
+            layout::render(request.layout, frame, &entries, &files, request.list_form);
+        let prose = request.layout == Layout::Prose;
+        let known = lines.into_iter().filter_map(|(place, at)| {
+            let candidate = ordered.get(at)?;
+            Some((place, candidate.item.written(candidate.kind, prose)?))
+        });
+        let count = counter.count_with(&text, known);
         if count <= budget {
             return Some((text, count, chosen));
         }
@@ -146,7 +152,7 @@ fn fill<'q>(
 
 /// Tokens of a layout without content.
 fn frame_tokens(request: &SummaryRequest<'_>, frame: Frame) -> u64 {
-    let text = layout::render(request.layout, frame, &[], &Files::default(), request.list_form);
+    let text = layout::render(request.layout, frame, &[], &Files::default(), request.list_form).text;
     // Lead-ins and headings that are only written with content: about one more line each.
     let lead_ins = match (request.layout, frame) {
         (_, Frame::Bare) => 0,

@@ -7,6 +7,7 @@ const ROWS: &[(&str, usize)] = &[
     ("transcript", 0),
     ("diagnostic", 0),
     ("paths", 0),
+    ("lanes", 0),
     ("scan", 0),
     ("discover", 1),
     ("ingest", 1),

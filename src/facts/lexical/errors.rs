@@ -123,20 +123,23 @@ pub(in crate::facts) fn hinted_lines(text: &str) -> Vec<usize> {
     const LANES: usize = 4;
     let mut starts = Vec::new();
     let Some(hints) = HINTS.as_ref() else { return starts };
-    let stretches = lanes::by_lines::<LANES>(text.as_bytes());
+    let bytes = text.as_bytes();
+    let stretches = lanes::placed::<LANES>(bytes, hints.longest().saturating_sub(1));
     // Per stretch, where the line ends that is known to hold one.
     let mut done = [0; LANES];
-    hints.walk(stretches.map(|(_, bytes)| bytes), |lane, at, _| {
-        let (Some(done), Some((from, bytes))) = (done.get_mut(lane), stretches.get(lane)) else { return };
+    hints.walk(stretches.map(|(_, stretch)| stretch), |lane, at, _| {
+        let (Some(done), Some((from, _))) = (done.get_mut(lane), stretches.get(lane)) else { return };
+        let at = from + at;
         if at < *done {
             return;
         }
         let behind = bytes.get(at..).and_then(|behind| memchr::memchr(b'\n', behind));
         *done = behind.map_or(bytes.len(), |length| at + length);
         let before = bytes.get(..at).and_then(|before| memchr::memrchr(b'\n', before));
-        starts.push(from + before.map_or(0, |at| at + 1));
+        starts.push(before.map_or(0, |at| at + 1));
     });
     starts.sort_unstable();
+    starts.dedup();
     starts
 }
 

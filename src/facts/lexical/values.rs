@@ -2,8 +2,8 @@
 
 mod keys;
 
-use super::lanes::{self, Words};
 use super::{CLASS, LazyLock, Quantity, Regex, WORD, has_digit, matching, pattern};
+use crate::lanes::{self, Words};
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 

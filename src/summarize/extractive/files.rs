@@ -45,6 +45,45 @@ struct Shown<'a> {
     omitted: usize,
 }
 
+/// The paths of lists to choose from, more than once.
+#[derive(Debug)]
+pub(crate) struct Paths<'a, 'c> {
+    lists: &'a FileLists,
+    cwd: Option<&'c str>,
+    counter: &'c Counter,
+    /// Of each list the paths that were looked at, as they are written and with their tokens; most recently touched first.
+    known: [Vec<(Cow<'a, str>, u64)>; 3],
+}
+
+impl<'a, 'c> Paths<'a, 'c> {
+    /// The paths of these lists.
+    pub(crate) fn new(lists: &'a FileLists, cwd: Option<&'c str>, counter: &'c Counter) -> Self {
+        Self { lists, cwd, counter, known: Default::default() }
+    }
+
+    /// Chooses those that fit.
+    pub(crate) fn choose(&mut self, limits: Limits) -> Files<'a> {
+        let Self { lists, cwd, counter, known: [modified, deleted, read] } = self;
+        let price = |path: &'a str| {
+            let path = written(path, *cwd);
+            let tokens = counter.count(&path);
+            (path, tokens)
+        };
+        let mut left = limits.all;
+        let mut tokens = 0;
+        let mut take = |paths: &'a [String], known: &mut Vec<_>, most: u64| {
+            let (shown, used) = shown(paths, known, price, most.min(left));
+            left -= used.min(left);
+            tokens += used;
+            shown
+        };
+        let modified = take(&lists.modified, modified, limits.modified);
+        let deleted = take(&lists.deleted, deleted, limits.deleted);
+        let read = take(&lists.read, read, limits.read);
+        Files { modified, read, deleted, order: None, tokens }
+    }
+}
+
 /// The lists that fit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Files<'a> {
@@ -60,18 +99,7 @@ pub(crate) struct Files<'a> {
 impl<'a> Files<'a> {
     /// Chooses the paths that fit.
     pub(crate) fn choose(lists: &'a FileLists, cwd: Option<&str>, limits: Limits, counter: &Counter) -> Self {
-        let mut left = limits.all;
-        let mut tokens = 0;
-        let mut take = |paths: &'a [String], most: u64| {
-            let (shown, used) = shown(paths, cwd, most.min(left), counter);
-            left -= used.min(left);
-            tokens += used;
-            shown
-        };
-        let modified = take(&lists.modified, limits.modified);
-        let deleted = take(&lists.deleted, limits.deleted);
-        let read = take(&lists.read, limits.read);
-        Self { modified, read, deleted, order: None, tokens }
+        Paths::new(lists, cwd, counter).choose(limits)
     }
 
     /// The same, with the paths of a text in an order.
@@ -190,23 +218,32 @@ pub(crate) fn label(name: &str) -> &'static str {
     }
 }
 
-/// The most recent paths that fit `most` tokens, and the tokens they take.
-fn shown<'a>(paths: &'a [String], cwd: Option<&str>, most: u64, counter: &Counter) -> (Shown<'a>, u64) {
+/// The most recent paths that fit `most` tokens, and the tokens they take. What is known of them grows with each that is
+/// looked at for the first time.
+fn shown<'a>(
+    paths: &'a [String],
+    known: &mut Vec<(Cow<'a, str>, u64)>,
+    price: impl Fn(&'a str) -> (Cow<'a, str>, u64),
+    most: u64,
+) -> (Shown<'a>, u64) {
     let mut out = Shown::default();
     if paths.is_empty() {
         return (out, 0);
     }
     let mut used = FRAME;
-    for path in paths.iter().rev() {
-        let path = written(path, cwd);
+    for (at, path) in paths.iter().rev().enumerate() {
+        if at == known.len() {
+            known.push(price(path));
+        }
+        let Some((path, tokens)) = known.get(at) else { break };
         // One more for the bullet or comma.
-        let cost = counter.count(&path) + 2;
+        let cost = tokens + 2;
         // Room for the line that counts the rest.
         if used + cost + 8 > most {
             break;
         }
         used += cost;
-        out.paths.push(path);
+        out.paths.push(path.clone());
     }
     out.omitted = paths.len() - out.paths.len();
     if out.omitted > 0 {

@@ -1,8 +1,9 @@
 //! The unit of a summary: one line with a kind.
 
 use super::digest::without_stop;
-use super::words::{self, Cues, Look};
+use super::words::{self, Cues, Look, look};
 use std::ops::Deref;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
 
 /// What a line tells the engineer who goes on.
@@ -209,6 +210,17 @@ pub(super) struct Body {
     pub(super) tokens: OnceLock<u32>,
     /// How the text looks, where that is known for certain.
     pub(super) seen: Option<Seen>,
+    /// Tokens of the line as it is written, with a bullet or in prose.
+    written: [Line; 2],
+    /// It is among the lines that are remembered for reading summaries back.
+    pub(super) remembered: AtomicBool,
+}
+
+/// A line as it is written: what its label is of, and its tokens.
+#[derive(Debug, Default)]
+struct Line {
+    kind: OnceLock<Kind>,
+    tokens: OnceLock<u32>,
 }
 
 /// What tells of a line that is read back what it is and what it is worth.
@@ -241,15 +253,26 @@ impl Body {
         } else {
             None
         };
+        let Look { words, values, .. } = look;
         Self {
             text: text.into(),
-            signature: words::signature(&look.words),
-            words: look.words.into_boxed_slice(),
-            values: look.values.into_boxed_slice(),
+            signature: words::signature(&words),
+            words: words.as_slice().into(),
+            values: values.as_slice().into(),
             rejects,
             tokens: OnceLock::new(),
             seen: None,
+            written: Default::default(),
+            remembered: AtomicBool::new(false),
         }
+    }
+
+    /// Where the tokens of the line are kept, written with the label of a kind. Nowhere for another label than the first.
+    pub(super) fn written(&self, kind: Kind, prose: bool) -> Option<&OnceLock<u32>> {
+        let [bulleted, plain] = &self.written;
+        let line = if prose { plain } else { bulleted };
+        let first = *line.kind.get_or_init(|| kind);
+        (first == kind || first.label() == kind.label()).then_some(&line.tokens)
     }
 }
 
@@ -265,6 +288,14 @@ impl Item {
     /// Makes an item of a clean line.
     pub(super) fn new(kind: Kind, text: &str, message: u32, weight: f32, look: Look) -> Self {
         Self { kind, message, weight, key: None, body: Arc::new(Body::new(text, look)) }
+    }
+
+    /// Makes an item of a clean line by the looks of it.
+    pub(super) fn read(kind: Kind, text: &str, message: u32, weight: f32) -> Self {
+        let look = look(text);
+        let seen = Some(Seen::of(&look));
+        let body = Body { seen, ..Body::new(text, look) };
+        Self { kind, message, weight, key: None, body: Arc::new(body) }
     }
 
     /// Makes an item of a clean line that was looked at; a full stop behind it is left out.

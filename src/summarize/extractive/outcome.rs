@@ -3,9 +3,11 @@
 use super::item::{Item, Kind};
 use super::lines;
 use super::words::{self, look};
+use crate::lanes::{self, Words};
 use crate::transcript::{Outcome, ToolResult};
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
+use serde_json::Value;
 use std::sync::LazyLock;
 
 /// Longest command written, in characters.
@@ -60,8 +62,10 @@ const TROUBLE: &[(&str, u8)] = &[
     ("refused", 5),
 ];
 
-static TROUBLE_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
-    AhoCorasick::builder().ascii_case_insensitive(true).build(TROUBLE.iter().map(|(mark, _)| *mark)).ok()
+/// Each of these marks with the bit of its worth.
+static TROUBLE_FINDER: LazyLock<Option<Words>> = LazyLock::new(|| {
+    let marks: Vec<(&str, u32)> = TROUBLE.iter().map(|(mark, worth)| (*mark, 1 << worth)).collect();
+    Words::new(&marks, true)
 });
 
 /// Marks of the line that sums a check up.
@@ -75,15 +79,7 @@ static VERDICT_FINDER: LazyLock<Option<AhoCorasick>> =
 #[derive(Deserialize)]
 struct Arguments {
     #[serde(alias = "cmd", alias = "script", alias = "input", alias = "CommandLine")]
-    command: Option<Command>,
-}
-
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Command {
-    Line(String),
-    Words(Vec<String>),
-    Other(serde::de::IgnoredAny),
+    command: Option<Value>,
 }
 
 /// The command in the arguments of a shell tool.
@@ -92,14 +88,16 @@ pub(super) fn command_of(arguments: &str) -> Option<String> {
         return Some(arguments.to_owned()).filter(|text| !text.trim().is_empty());
     }
     match serde_json::from_str::<Arguments>(arguments).ok()?.command? {
-        Command::Line(line) => Some(line),
-        Command::Words(words) => match words.as_slice() {
-            [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
-                Some(script.clone())
+        Value::String(line) => Some(line),
+        Value::Array(words) => {
+            match words.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?.as_slice() {
+                [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
+                    Some((*script).to_owned())
+                }
+                words => Some(words.join(" ")),
             }
-            words => Some(words.join(" ")),
-        },
-        Command::Other(_) => None,
+        }
+        _ => None,
     }
 }
 
@@ -238,13 +236,11 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
         } else {
             0.5
         };
-        let seen = look(&text);
-        out.push(Item::new(Kind::Failure, &text, message, weight, seen).keyed(key));
+        out.push(Item::read(Kind::Failure, &text, message, weight).keyed(key));
     } else if check {
         let verdict = verdict(&result.text).map(|line| format!(": {line}")).unwrap_or_default();
         let text = format!("`{short}` ok{verdict}");
-        let seen = look(&text);
-        out.push(Item::new(Kind::Check, &text, message, 1.0, seen).keyed(key));
+        out.push(Item::read(Kind::Check, &text, message, 1.0).keyed(key));
     } else {
         // A command that worked at last clears its failure and says nothing itself.
         let seen = look(&short);
@@ -256,8 +252,7 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
 pub(super) fn of_failed_tool(name: &str, result: &ToolResult, message: u32, out: &mut Vec<Item>) {
     if let Some((_, head)) = trouble(&result.text, false).filter(|(worth, _)| *worth >= 6) {
         let text = format!("{}: {head}", lines::clean(name));
-        let seen = look(&text);
-        out.push(Item::new(Kind::Failure, &text, message, 0.25, seen));
+        out.push(Item::read(Kind::Failure, &text, message, 0.25));
     }
 }
 
@@ -284,9 +279,7 @@ static SAID_FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
 /// What a person said inside a tool result: a refusal with a reason, or answers to questions of the agent.
 pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     let head = lines::head(text, 400);
-    let user =
-        |at: usize| head.as_bytes().get(at..at + 4).is_some_and(|word| word.eq_ignore_ascii_case(b"user"));
-    if !memchr::memchr2_iter(b'u', b'U', head.as_bytes()).any(user) {
+    if !names_user(head.as_bytes()) {
         return None;
     }
     // A way through somebody's home names a user, too.
@@ -302,6 +295,16 @@ pub(super) fn said_by_user(text: &str) -> Option<Said<'_>> {
     WORDS.iter().find_map(behind).filter(filled).map(|said| Said::Words(said.trim()))
 }
 
+/// Does a text hold `user`, in any case? Without a branch for each byte.
+fn names_user(text: &[u8]) -> bool {
+    let from = |at: usize| text.get(at..).unwrap_or_default().iter();
+    // Nothing is left of a letter that is met.
+    let less = |byte: &u8, letter: u8| (byte | 0x20) ^ letter;
+    let words = from(0).zip(from(1)).zip(from(2).zip(from(3)));
+    let rests = words.map(|((u, s), (e, r))| less(u, b'u') | less(s, b's') | less(e, b'e') | less(r, b'r'));
+    rests.fold(u8::MAX, u8::min) == 0
+}
+
 /// Commits and pull requests named in the output of a command.
 fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
     for line in lines::head(text, WINDOW).lines() {
@@ -314,13 +317,11 @@ fn commits(text: &str, message: u32, out: &mut Vec<Item>) {
             let branch = branch.trim_end_matches(" (root-commit)");
             let text = format!("Committed {hash} on {branch}: {subject}");
             let text = lines::clean(&text);
-            let seen = look(&text);
-            out.push(Item::new(Kind::Done, &text, message, 1.3, seen));
+            out.push(Item::read(Kind::Done, &text, message, 1.3));
         } else if line.starts_with("https://") && line.contains("/pull/") && line.len() < 200 {
             let text = format!("Opened {line}");
             let text = lines::clean(&text);
-            let seen = look(&text);
-            out.push(Item::new(Kind::Done, &text, message, 1.5, seen));
+            out.push(Item::read(Kind::Done, &text, message, 1.5));
         }
     }
 }
@@ -386,28 +387,35 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
 
 /// The lines of a text, each with the worth of the best mark in it, 0 without one. No mark reaches over a line end, so
 /// one search serves all lines.
-fn marked_lines<'a>(finder: &'a AhoCorasick, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
-    let mut marks = finder.find_overlapping_iter(text).peekable();
-    let mut end = 0;
-    text.split_inclusive('\n').map(move |line| {
-        end += line.len();
+fn marked_lines<'a>(finder: &Words, text: &'a str) -> impl Iterator<Item = (&'a str, u8)> {
+    const LANES: usize = 4;
+    let stretches = lanes::placed::<LANES>(text.as_bytes(), finder.longest().saturating_sub(1));
+    // The last byte of each mark, and what it is worth.
+    let mut marks: Vec<(usize, u32)> = Vec::new();
+    finder.walk(stretches.map(|(_, stretch)| stretch), |lane, at, worth| {
+        marks.extend(stretches.get(lane).map(|(from, _)| (from + at, worth)));
+    });
+    marks.sort_unstable();
+    let mut marks = marks.into_iter().peekable();
+    lines::ended(text).map(move |(end, line)| {
         let mut worth = 0;
-        while let Some(mark) = marks.next_if(|mark| mark.end() <= end) {
-            worth = worth.max(TROUBLE.get(mark.pattern().as_usize()).map_or(0, |(_, worth)| *worth));
+        while let Some((_, more)) = marks.next_if(|(at, _)| *at < end) {
+            worth |= more;
         }
-        (line.lines().next().unwrap_or(""), worth)
+        (line, worth.checked_ilog2().unwrap_or(0) as u8)
     })
 }
 
 /// `src/a.rs:12:3: …`: how compilers and linters begin a complaint.
 fn is_located(line: &str) -> bool {
-    let mut pieces = line.splitn(4, ':');
-    let (Some(path), Some(number)) = (pieces.next(), pieces.next()) else { return false };
-    path.contains('.')
+    let Some(colon) = memchr::memchr(b':', line.as_bytes()) else { return false };
+    let behind = line.as_bytes().get(colon + 1..).unwrap_or_default();
+    let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let path = line.get(..colon).unwrap_or("");
+    digits > 0
+        && behind.get(digits) == Some(&b':')
+        && path.contains('.')
         && !path.contains(char::is_whitespace)
-        && !number.is_empty()
-        && number.bytes().all(|byte| byte.is_ascii_digit())
-        && pieces.next().is_some()
 }
 
 /// The last line that sums a check up.
@@ -435,12 +443,41 @@ mod tests {
         assert!(TROUBLE.iter().all(|(mark, _)| !mark.contains(['\n', '\r'])));
     }
 
+    #[test]
+    fn commands_are_read_however_they_are_written() {
+        let command = |value: &str| command_of(&format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#));
+        assert_eq!(command(r#""ls -l \"a\"""#).as_deref(), Some("ls -l \"a\""));
+        assert_eq!(command(r#"["bash", "-lc", "ls -l"]"#).as_deref(), Some("ls -l"));
+        assert_eq!(command(r#"["ls", "-l"]"#).as_deref(), Some("ls -l"));
+        for other in
+            [r#"["ls", 1, "-l"]"#, "[[]]", r#"{"a": {"b": [1, "c"]}}"#, "1", "-1", "1.5", "true", "null"]
+        {
+            assert_eq!(command(other), None, "{other}");
+        }
+        assert_eq!(command("[").as_deref(), None);
+    }
+
     proptest! {
         #[test]
         fn pieces_are_those_of_split(text in "(a|&|; | \\| | |é){0,12}") {
             for mark in ["&&", "; ", " | "] {
                 prop_assert!(pieces(&text, mark).eq(text.split(mark)));
             }
+        }
+
+        #[test]
+        fn users_are_found_in_any_case(text in "[userUSERU5\u{15}é]{0,40}|[ -~]{0,20}([uU][sS][eE][rR])?[ -~]{0,20}") {
+            prop_assert_eq!(names_user(text.as_bytes()), text.to_ascii_lowercase().contains("user"));
+        }
+
+        #[test]
+        fn places_stand_before_a_complaint(line in "[a-z. é]{0,4}:?[0-9x]{0,2}:?[a-z]{0,2}:?") {
+            let pieces: Vec<&str> = line.split(':').collect();
+            let located = matches!(pieces.as_slice(), [path, number, _, ..] if path.contains('.')
+                && !path.contains(char::is_whitespace)
+                && !number.is_empty()
+                && number.bytes().all(|byte| byte.is_ascii_digit()));
+            prop_assert_eq!(is_located(&line), located);
         }
 
         #[test]

@@ -10,6 +10,7 @@ use super::outcome::command_key;
 use super::words::{self, Cues, look};
 use crate::summarize::Told;
 use rustc_hash::FxHashMap;
+use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Longest list line kept in one piece, in characters.
@@ -25,13 +26,24 @@ pub(super) struct Memory(Mutex<FxHashMap<Box<str>, Known>>);
 struct Known {
     body: Arc<Body>,
     seen: Seen,
+    /// Nothing of the text would be taken out or cut off, were it read.
+    plain: bool,
 }
 
 impl Known {
     fn new(text: &str) -> Self {
         let look = look(text);
-        Self { seen: Seen::of(&look), body: Arc::new(Body::new(text, look)) }
+        let seen = Seen::of(&look);
+        Self { seen, body: Arc::new(Body::new(text, look)), plain: is_plain(text) }
     }
+}
+
+/// Is the text read as it stands, whatever full stops are behind it?
+fn is_plain(text: &str) -> bool {
+    const STOPS: usize = 2;
+    text.as_bytes().last().is_some_and(u8::is_ascii_alphanumeric)
+        && text.len() + STOPS <= WHOLE
+        && lines::clean(text) == text
 }
 
 /// Keeps what is known of lines that a summary is made of: they are what is read back of it.
@@ -39,9 +51,11 @@ pub(super) fn remember<'a>(items: impl Iterator<Item = &'a Item>, memory: &Memor
     let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     for item in items {
         if let Some(seen) = item.seen
+            && !item.remembered.swap(true, Ordering::Relaxed)
             && !memory.contains_key(&item.text)
         {
-            memory.insert(item.text.clone(), Known { body: item.body.clone(), seen });
+            let plain = is_plain(&item.text);
+            memory.insert(item.text.clone(), Known { body: item.body.clone(), seen, plain });
         }
     }
 }
@@ -50,7 +64,7 @@ pub(super) fn remember<'a>(items: impl Iterator<Item = &'a Item>, memory: &Memor
 pub(super) fn parse(text: &str, memory: &Memory) -> Vec<Item> {
     let memory = &mut *memory.0.lock().unwrap_or_else(PoisonError::into_inner);
     let body = without_lists(text);
-    let ours = body.lines().any(|line| led_in(line).is_some());
+    let ours = lines::ended(&body).any(|(_, line)| led_in(line).is_some());
     let mut out: Vec<Item> = Vec::new();
     let mut section: Option<Kind> = None;
     let mut in_files = false;
@@ -107,7 +121,7 @@ pub(super) fn told(lines: &[Told], memory: &Memory) -> Vec<Item> {
     for Told { message, line } in lines {
         let clean = lines::clean_cut(line, WHOLE);
         let clean = without_stop(&clean);
-        let Known { body, seen } = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
+        let Known { body, seen, .. } = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
         if seen.content || seen.details > 0 {
             let weight = (1.1 * seen.info).max(0.8);
             let key = Some(words::key(clean));
@@ -130,12 +144,18 @@ fn push(
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, text),
     };
-    let clean = lines::clean_cut(text, WHOLE);
-    let clean = without_stop(&clean);
-    if !memory.contains_key(clean) {
-        memory.insert(clean.into(), Known::new(clean));
+    let cleaned;
+    let mut clean = without_stop(text);
+    // Most lines are known, and nothing of them is to be taken out.
+    if !memory.get(clean).is_some_and(|known| known.plain) {
+        cleaned = lines::clean_cut(text, WHOLE);
+        clean = without_stop(&cleaned);
+        if !memory.contains_key(clean) {
+            memory.insert(clean.into(), Known::new(clean));
+        }
     }
-    let Some(Known { body, seen }) = memory.get(clean).filter(|known| known.seen.content) else { return };
+    let known = memory.get(clean).filter(|known| known.seen.content);
+    let Some(Known { body, seen, .. }) = known else { return };
     let kind = kind.unwrap_or(match (mark, section) {
         (Mark::Open, _) => Kind::Todo,
         (Mark::Closed, _) => Kind::Done,
@@ -173,7 +193,7 @@ fn push(
 
 /// The text without file lists, in any of our forms, and without wrappers.
 fn without_lists(text: &str) -> String {
-    let all: Vec<&str> = text.lines().collect();
+    let all: Vec<&str> = lines::ended(text).map(|(_, line)| line).collect();
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
     while let Some(line) = all.get(at) {
@@ -248,6 +268,19 @@ mod tests {
                 let bare = |body: &Body| format!("{:?}", (&body.text, &body.words, &body.values, body.signature, body.rejects));
                 prop_assert_eq!(format!("{:?}", made.seen), format!("{:?}", known.seen));
                 prop_assert_eq!(bare(&made.body), bare(&known.body));
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn plain_lines_are_read_as_they_stand(text in "( |\\*|\\*\\*|`|/|\\.|。|é|\u{200b}|\u{1b}\\[1m|[a-zA-Z0-9 ]{1,9}){0,8}|[a-z]{700,730}") {
+            prop_assume!(is_plain(&text));
+            for stops in ["", ".", "。", "。."] {
+                let line = format!("{text}{stops}");
+                prop_assert_eq!(without_stop(&line), &text);
+                let clean = lines::clean_cut(&line, WHOLE);
+                prop_assert_eq!(without_stop(&clean), &text);
             }
         }
     }

@@ -11,6 +11,8 @@ use rustc_hash::FxHashMap;
 const FLOOR: f32 = 0.28;
 /// Tokens of a bullet and its line end.
 const BULLET: u64 = 2;
+/// About so many lines are chosen for a summary of common size.
+const FEW: usize = 64;
 /// Lines tried after the first that did not fit.
 const MISFITS: usize = 24;
 
@@ -309,10 +311,12 @@ pub(super) struct Queues<'a>([Vec<(f32, Candidate<'a>)>; GROUPS]);
 impl<'a> Queues<'a> {
     /// Sorts candidates.
     pub(super) fn new(candidates: &[Candidate<'a>]) -> Self {
-        let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] = Default::default();
+        let mut queues: [Vec<(f32, Candidate<'a>)>; GROUPS] =
+            std::array::from_fn(|_| Vec::with_capacity(candidates.len().min(FEW / 2)));
         for candidate in candidates {
-            let chars = candidate.item.text.chars().count() as f32;
-            let wide = (candidate.item.text.len() as f32 - chars) / 2.0;
+            let text = &candidate.item.text;
+            let chars = if text.is_ascii() { text.len() } else { text.chars().count() } as f32;
+            let wide = (text.len() as f32 - chars) / 2.0;
             let cost = chars / 4.0 + 0.6 * wide + 8.0;
             let priority = candidate.worth / (cost / 24.0).powf(0.6);
             if let Some(queue) = queues.get_mut(candidate.kind.group()) {
@@ -332,7 +336,8 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
     let mut queues = queues.0.each_ref().map(Vec::as_slice);
     let mut used = [0f32; GROUPS];
     let mut used_by_old = [0f32; GROUPS];
-    let mut out = Selection::default();
+    let mut out =
+        Selection { lines: Vec::with_capacity(FEW), words: Vec::with_capacity(FEW), ..Selection::default() };
     let mut misfits = 0;
     // The priority of the best of each group; a choice changes that of its own group only.
     let mut priorities: [Option<f32>; GROUPS] = [None; GROUPS];
@@ -367,7 +372,8 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
         let Some((_, candidate)) = queues.get_mut(group).and_then(|queue| queue.split_off_last()) else {
             break;
         };
-        match against(candidate, &out) {
+        let brief = Brief::of(candidate.item);
+        match against(candidate, brief, &out) {
             Against::New => {}
             Against::Repeats => continue,
             Against::Replaces(at) => {
@@ -383,7 +389,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
                             place.kind = kind;
                         }
                         if let Some(words) = out.words.get_mut(at) {
-                            *words = Brief::of(candidate.item);
+                            *words = brief;
                             out.columns.replace(at, candidate.item.signature);
                         }
                     }
@@ -408,7 +414,7 @@ pub(super) fn select<'a>(queues: &Queues<'a>, budget: u64, counter: &Counter) ->
         }
         out.columns.push(out.lines.len(), candidate.item.signature);
         out.lines.push(*candidate);
-        out.words.push(Brief::of(candidate.item));
+        out.words.push(brief);
     }
     out
 }
@@ -498,26 +504,31 @@ impl Columns {
         self.push(at, signature);
     }
 
-    /// The places of the lines with at least so many bits in common, and of some with fewer where these are more than four.
-    fn near(&self, signature: u64, least: u32) -> impl Iterator<Item = usize> {
-        self.0.iter().enumerate().flat_map(move |(at, block)| {
-            // Numbers of bits, for each line: in the ones, in the twos, and four or more.
-            let (mut ones, mut twos, mut more) = (0, 0, 0);
+    /// By block, the lines with at least so many bits in common, and some with fewer where these are more than eight.
+    fn near(&self, signature: u64, least: u32) -> impl Iterator<Item = u64> {
+        self.0.iter().map(move |block| {
+            // Numbers of bits, for each line: in the ones, in the twos, in the fours, and eight or more.
+            let (mut ones, mut twos, mut fours, mut more) = (0, 0, 0, 0);
             for bit in bits(signature) {
                 let lines = block[bit % 64];
-                let carried = ones & lines;
-                more |= twos & carried;
-                twos ^= carried;
+                let to_twos = ones & lines;
+                let to_fours = twos & to_twos;
+                more |= fours & to_fours;
+                fours ^= to_fours;
+                twos ^= to_twos;
                 ones ^= lines;
             }
-            let lines = match least {
+            match least {
                 0 => u64::MAX,
-                1 => ones | twos | more,
-                2 => twos | more,
-                3 => (ones & twos) | more,
+                1 => ones | twos | fours | more,
+                2 => twos | fours | more,
+                3 => (ones & twos) | fours | more,
+                4 => fours | more,
+                5 => ((ones | twos) & fours) | more,
+                6 => (twos & fours) | more,
+                7 => (ones & twos & fours) | more,
                 _ => more,
-            };
-            bits(lines).map(move |line| at * 64 + line)
+            }
         })
     }
 }
@@ -531,51 +542,63 @@ fn bits(mut number: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-fn against(candidate: &Candidate<'_>, chosen: &Selection<'_>) -> Against {
-    let words = &candidate.item.words;
-    let brief = Brief::of(candidate.item);
-    for at in chosen.columns.near(brief.signature, brief.least()) {
-        let may_match = chosen.words.get(at).is_some_and(|other| brief.may_match(*other));
-        let Some(other) = chosen.lines.get(at).filter(|_| may_match) else { continue };
-        let fewer = words.len().min(other.item.words.len());
-        if fewer == 0 {
-            if words.len() == other.item.words.len()
-                && candidate.item.values == other.item.values
-                && candidate.item.text == other.item.text
+/// How a line, here in brief as well, stands to the chosen ones.
+fn against(candidate: &Candidate<'_>, brief: Brief, chosen: &Selection<'_>) -> Against {
+    for (block, lines) in chosen.columns.near(brief.signature, brief.least()).enumerate() {
+        for line in bits(lines) {
+            let at = block * 64 + line;
+            if chosen.words.get(at).is_some_and(|other| brief.may_match(*other))
+                && let Some(other) = chosen.lines.get(at)
+                && let Some(found) = against_one(candidate, other, at)
             {
-                return Against::Repeats;
+                return found;
             }
-            continue;
-        }
-        let shared = common(words, &other.item.words);
-        let all = words.len() + other.item.words.len() - shared;
-        let alike = shared as f32 / all as f32;
-        let within = shared as f32 / fewer as f32;
-        let new_values = candidate.item.values.len() > common(&candidate.item.values, &other.item.values);
-        if new_values {
-            let changes = alike >= 0.75
-                && fewer >= 3
-                && holds_value(candidate.kind)
-                && holds_value(other.kind)
-                && !other.item.values.is_empty();
-            if changes && candidate.order > other.order {
-                return Against::Replaces(at);
-            }
-            if changes {
-                return Against::Repeats;
-            }
-            continue;
-        }
-        let short = words.len() <= other.item.words.len();
-        if alike >= 0.8 || (within >= 0.85 && short && fewer >= 3) || (within >= 1.0 && short && fewer >= 2) {
-            // A rule that is part of a request must stand on its own: the request will go one day.
-            if candidate.kind == Kind::Rule && other.kind.group() == 0 && alike < 0.8 {
-                continue;
-            }
-            return Against::Repeats;
         }
     }
     Against::New
+}
+
+/// What tells a line from one of the chosen ones, at this place; none where they are told apart.
+fn against_one(candidate: &Candidate<'_>, other: &Candidate<'_>, at: usize) -> Option<Against> {
+    let words = &candidate.item.words;
+    let fewer = words.len().min(other.item.words.len());
+    if fewer == 0 {
+        if words.len() == other.item.words.len()
+            && candidate.item.values == other.item.values
+            && candidate.item.text == other.item.text
+        {
+            return Some(Against::Repeats);
+        }
+        return None;
+    }
+    let shared = common(words, &other.item.words);
+    let all = words.len() + other.item.words.len() - shared;
+    let alike = shared as f32 / all as f32;
+    let within = shared as f32 / fewer as f32;
+    let new_values = candidate.item.values.len() > common(&candidate.item.values, &other.item.values);
+    if new_values {
+        let changes = alike >= 0.75
+            && fewer >= 3
+            && holds_value(candidate.kind)
+            && holds_value(other.kind)
+            && !other.item.values.is_empty();
+        if changes && candidate.order > other.order {
+            return Some(Against::Replaces(at));
+        }
+        if changes {
+            return Some(Against::Repeats);
+        }
+        return None;
+    }
+    let short = words.len() <= other.item.words.len();
+    if alike >= 0.8 || (within >= 0.85 && short && fewer >= 3) || (within >= 1.0 && short && fewer >= 2) {
+        // A rule that is part of a request must stand on its own: the request will go one day.
+        if candidate.kind == Kind::Rule && other.kind.group() == 0 && alike < 0.8 {
+            return None;
+        }
+        return Some(Against::Repeats);
+    }
+    None
 }
 
 #[cfg(test)]
@@ -620,7 +643,7 @@ mod tests {
             lines in proptest::collection::vec(any::<(u64, u64)>(), 1..150),
             again in proptest::collection::vec(any::<(usize, u64)>(), 0..20),
             signature: u64,
-            least in 0u32..8,
+            least in 0u32..12,
         ) {
             // About a quarter of all bits, as signatures have.
             let mut lines: Vec<u64> = lines.into_iter().map(|(a, b)| a & b).collect();
@@ -633,8 +656,9 @@ mod tests {
                 lines[at] = line;
                 columns.replace(at, line);
             }
-            let near: Vec<usize> = columns.near(signature, least).filter(|at| *at < lines.len()).collect();
-            let common = |line: &u64| (line & signature).count_ones() >= least.min(4);
+            let blocks = columns.near(signature, least).enumerate();
+            let near: Vec<usize> = blocks.flat_map(|(block, near)| bits(near).map(move |line| block * 64 + line)).filter(|at| *at < lines.len()).collect();
+            let common = |line: &u64| (line & signature).count_ones() >= least.min(8);
             let told: Vec<usize> = (0..lines.len()).filter(|at| lines.get(*at).is_some_and(common)).collect();
             prop_assert_eq!(near, told);
         }

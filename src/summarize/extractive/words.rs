@@ -333,6 +333,7 @@ const CLASS: [u32; 256] = {
     table
 };
 
+#[inline]
 fn class(byte: u8) -> u32 {
     CLASS[byte as usize]
 }
@@ -377,37 +378,41 @@ impl<'a> Chunk<'a> {
 /// The same pieces as `split_whitespace`, which decodes every character.
 pub(super) fn chunks(text: &str) -> impl Iterator<Item = Chunk<'_>> {
     let bytes = text.as_bytes();
-    // Length of the blank that begins with a byte of this class, 0 when there is none.
-    let blank = move |at: usize, class: u32| {
-        if class & BLANK != 0 {
-            return 1;
-        }
-        let wide = text.get(at..).and_then(|rest| rest.chars().next());
-        wide.filter(|c| class & LEADS != 0 && c.is_whitespace()).map_or(0, char::len_utf8)
-    };
-    let mut at = 0;
+    let mut next = 0;
     std::iter::from_fn(move || {
+        let mut at = next;
         while let Some(class) =
             bytes.get(at).map(|byte| class(*byte)).filter(|class| class & (BLANK | LEADS) != 0)
-            && let width @ 1.. = blank(at, class)
+            && let width @ 1.. = blank(text, at, class)
         {
             at += width;
         }
         let start = at;
         let mut all = 0;
-        for byte in bytes.get(at..).unwrap_or_default() {
+        while let Some(byte) = bytes.get(at) {
             let class = class(*byte);
-            if class & (BLANK | LEADS) != 0 && blank(at, class) > 0 {
+            if class & (BLANK | LEADS) != 0 && blank(text, at, class) > 0 {
                 break;
             }
             all |= class;
             at += 1;
         }
+        next = at;
         let text = text.get(start..at).filter(|text| !text.is_empty())?;
         let ticks =
             if all & TICK == 0 { 0 } else { text.bytes().filter(|byte| *byte == b'`').count() as u32 };
         Some(Chunk { text, ticks, ascii: all & WIDE == 0 })
     })
+}
+
+/// Length of the blank of a text that begins with a byte of this class, 0 when there is none.
+#[inline]
+fn blank(text: &str, at: usize, class: u32) -> usize {
+    if class & BLANK != 0 {
+        return 1;
+    }
+    let wide = text.get(at..).and_then(|rest| rest.chars().next());
+    wide.filter(|c| class & LEADS != 0 && c.is_whitespace()).map_or(0, char::len_utf8)
 }
 
 /// What the characters of a word tell.
@@ -433,12 +438,23 @@ impl Shape {
     fn of_ascii(word: &[u8]) -> Self {
         let mut hash = SEED;
         let (mut all, mut before, mut joined) = (0, 0, 0);
-        for byte in word {
-            let class = class(*byte);
-            hash = mix(hash, *byte);
+        let mut step = |byte: u8| {
+            let class = class(byte);
+            // What an upper case letter lacks.
+            hash = mix_lower(hash, byte | ((class & UPPER) << 3) as u8);
             joined |= before & (class >> BEFORE);
             all |= class;
             before = class;
+            hash
+        };
+        // A stem is a beginning of its word, so its hash is met on the way.
+        let mut hashes = [SEED; STEM + 1];
+        let (head, rest) = word.split_at(word.len().min(STEM));
+        for (at, byte) in head.iter().enumerate() {
+            hashes[(at + 1) % (STEM + 1)] = step(*byte);
+        }
+        for byte in rest {
+            step(*byte);
         }
         let constant = all & (UPPER | LOWER) == UPPER
             && word.len() >= 3
@@ -446,7 +462,11 @@ impl Shape {
         let letters = all & (DIGIT | CODE | COLON | OPEN | OTHER | BLANK) == 0;
         Self {
             hash,
-            stem: if letters && word.len() >= 4 { stem_of_letters(word) } else { hash },
+            stem: if letters && word.len() >= 4 {
+                hashes[stem_of_letters(word).len() % hashes.len()]
+            } else {
+                hash
+            },
             digits: all & DIGIT != 0,
             code: joined != 0 || all & CODE != 0 || constant || matches!(word, [b'-', b'-', ..]),
         }
@@ -635,8 +655,14 @@ fn hash_bytes(bytes: &[u8]) -> u32 {
     bytes.iter().fold(SEED, |sum, byte| mix(sum, *byte))
 }
 
+#[inline]
 fn mix(sum: u32, byte: u8) -> u32 {
-    (sum ^ u32::from(byte.to_ascii_lowercase())).wrapping_mul(0x0100_0193)
+    mix_lower(sum, byte.to_ascii_lowercase())
+}
+
+#[inline]
+fn mix_lower(sum: u32, byte: u8) -> u32 {
+    (sum ^ u32::from(byte)).wrapping_mul(0x0100_0193)
 }
 
 /// Hash of a word with its ending taken off: `added`, `adds`, `adding` and `add` are one.
@@ -644,18 +670,21 @@ fn stem(word: &str) -> u32 {
     if word.len() < 4 || !word.bytes().all(|byte| byte.is_ascii_alphabetic()) {
         return hash(word);
     }
-    stem_of_letters(word.as_bytes())
+    hash_bytes(stem_of_letters(word.as_bytes()))
 }
 
-/// The stem of at least four ASCII letters.
-fn stem_of_letters(word: &[u8]) -> u32 {
+/// Longest stem.
+const STEM: usize = 7;
+
+/// The stem of at least four ASCII letters: a beginning of them.
+fn stem_of_letters(word: &[u8]) -> &[u8] {
     let head = match word {
         [head @ .., b'i' | b'I', b'n' | b'N', b'g' | b'G'] if head.len() >= 3 => head,
         [head @ .., b'e' | b'E', b'd' | b'D' | b's' | b'S'] if head.len() >= 3 => head,
         [head @ .., b's' | b'S'] if head.len() >= 3 => head,
         _ => word,
     };
-    hash_bytes(head.get(..7).unwrap_or(head))
+    head.get(..STEM).unwrap_or(head)
 }
 
 /// Hash of a whole text as a key: words in order, blanks and case ignored.
@@ -793,7 +822,8 @@ mod tests {
         #[test]
         fn endings_come_off(word in "[a-zA-Z]{0,8}([iI]?[nN]?[gG]|[eE]?[dDsS])[sS]?") {
             prop_assume!(word.len() >= 4);
-            prop_assert_eq!(stem_of_letters(word.as_bytes()), hash(stemmed(&word)));
+            prop_assert_eq!(stem_of_letters(word.as_bytes()), stemmed(&word).as_bytes());
+            prop_assert_eq!(Shape::of(&word, true).stem, hash(stemmed(&word)));
         }
 
         #[test]

@@ -1,7 +1,7 @@
 //! The shapes in which programs report errors, and what a line must hold to have one of them.
 
-use super::super::lanes::Words;
 use super::super::{LazyLock, Regex, pattern};
+use crate::lanes::Words;
 
 /// What lines that name an error hold, beside [`TELLING`].
 const HINTING: &[&str] = &[

@@ -4,7 +4,6 @@
 //! holds a phrase of its list, so a sentence without one needs no search.
 
 use super::super::LazyLock;
-use super::super::lanes::{self, Words};
 use super::constraint::{FOREIGN_HINTS, LIFTING, LIMITS, MODALS, REPORTS};
 use super::decision::{
     CONTRAST_HINTS, DECIDED_HINTS, DEFAULT_HINTS, FINDS, FOREIGN_WHY, PARTICIPLE_HINTS, PERSON_HINTS,
@@ -12,6 +11,7 @@ use super::decision::{
 };
 use super::request::{ASKS, DECLINES};
 use super::{OBLIGES, OPEN, REPORTED};
+use crate::lanes::{self, Words};
 
 /// A list of phrases.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -7,28 +7,28 @@ use aho_corasick::nfa::noncontiguous::NFA;
 use rustc_hash::FxHashMap;
 
 /// Words and what each tells, as a table by which a text is walked byte by byte. It is the automaton that the crate
-/// builds, laid out so that a step is a look into the table and nothing else.
-pub(super) struct Words {
-    /// The column of each byte: bytes of no word share one.
+/// builds, laid out so that a step is a look into the table and nothing else, and so small that the rows which most texts
+/// lead through stay at hand.
+pub(crate) struct Words {
+    /// The column of each byte: bytes that lead the same way from every row share one.
     columns: [u8; 256],
-    /// By row and column, where the row begins that follows, with [`Words::END`] where words end there. Its length is a
-    /// power of two.
-    next: Vec<u32>,
-    /// Rows from this place on are those where words end.
-    ends: u32,
-    /// Rows have so many columns, as a power of two.
-    width: u32,
+    /// By row and column, where the row begins that follows, in grains. Rows where words end stand last.
+    next: Vec<u16>,
+    /// Where these begin.
+    ends: usize,
+    /// A row has so many columns, a multiple of [`Words::GRAIN`].
+    width: usize,
     /// What the words tell that end there, of each of these rows.
     told: Vec<u32>,
     longest: usize,
 }
 
 impl Words {
-    /// Marks a row where words end.
-    const END: u32 = 1 << 31;
+    /// Rows begin at multiples of so many places.
+    const GRAIN: usize = 8;
 
     /// Words with the bits that each tells, found in any case of their ASCII letters where that is asked for.
-    pub(super) fn new(words: &[(&str, u32)], any_case: bool) -> Option<Self> {
+    pub(crate) fn new(words: &[(&str, u32)], any_case: bool) -> Option<Self> {
         let texts = || words.iter().map(|(word, _)| word);
         let automaton = NFA::builder().ascii_case_insensitive(any_case).build(texts()).ok()?;
         // No text holds the last byte: it stands for all that no word holds.
@@ -41,15 +41,11 @@ impl Words {
         }
         bytes.sort_unstable_by_key(|byte| u8::MAX - byte);
         bytes.dedup();
-        let mut columns = [0; 256];
-        for (column, byte) in bytes.iter().enumerate() {
-            columns[usize::from(*byte)] = column as u8;
-        }
-        // All states that a text may lead to, and the ones that follow each.
+        // All states that a text may lead to, the nearest first, and the ones that follow each.
         let start = automaton.start_state(Anchored::No).ok()?;
         let mut states = vec![start];
         let mut follow: Vec<StateID> = Vec::new();
-        let mut rows: FxHashMap<StateID, u32> = FxHashMap::from_iter([(start, 0)]);
+        let mut rows: FxHashMap<StateID, u16> = FxHashMap::from_iter([(start, 0)]);
         let mut done = 0;
         while let Some(state) = states.get(done).copied() {
             done += 1;
@@ -62,24 +58,30 @@ impl Words {
                 follow.push(next);
             }
         }
+        let mut columns = [0; 256];
+        let mut ways: FxHashMap<Vec<StateID>, u8> = FxHashMap::default();
+        for (at, byte) in bytes.iter().enumerate() {
+            let way = follow.iter().skip(at).step_by(bytes.len()).copied().collect();
+            let column = ways.len() as u8;
+            columns[usize::from(*byte)] = *ways.entry(way).or_insert(column);
+        }
+        let width = ways.len().next_multiple_of(Self::GRAIN);
         // Those where words end stand last.
-        let ends = states.iter().filter(|state| !automaton.is_match(**state)).count();
-        let width = bytes.len().next_power_of_two().ilog2();
-        let (mut plain, mut end) = (0..ends as u32, ends as u32..);
-        for state in &states {
-            let row = if automaton.is_match(*state) {
-                end.next().map(|row| row << width | Self::END)
-            } else {
-                plain.next().map(|row| row << width)
-            };
-            rows.extend(row.map(|row| (*state, row)));
+        let plain = states.iter().filter(|state| !automaton.is_match(**state));
+        let end = || states.iter().filter(|state| automaton.is_match(**state));
+        let ends = plain.clone().count() * width;
+        for (row, state) in plain.chain(end()).enumerate() {
+            rows.insert(*state, u16::try_from(row * width / Self::GRAIN).ok()?);
         }
         let row_of = |state: &StateID| rows.get(state).copied().unwrap_or_default();
-        let mut next = vec![0; (states.len() << width).next_power_of_two()];
+        let mut next = vec![0; states.len() * width];
         for (state, follow) in states.iter().zip(follow.chunks(bytes.len())) {
-            let row = (row_of(state) & !Self::END) as usize;
-            for (place, state) in next.iter_mut().skip(row).zip(follow) {
-                *place = row_of(state);
+            let row = usize::from(row_of(state)) * Self::GRAIN;
+            let Some(row) = next.get_mut(row..row + width) else { continue };
+            for (byte, state) in bytes.iter().zip(follow) {
+                if let Some(place) = row.get_mut(usize::from(columns[usize::from(*byte)])) {
+                    *place = row_of(state);
+                }
             }
         }
         let tells = |state: &StateID| {
@@ -87,89 +89,89 @@ impl Words {
                 .filter_map(|at| words.get(automaton.match_pattern(*state, at).as_usize()))
                 .fold(0, |all, (_, bits)| all | bits)
         };
-        let told = states.iter().filter(|state| automaton.is_match(**state)).map(tells).collect();
+        let told = end().map(tells).collect();
         let longest = automaton.max_pattern_len();
-        Some(Self { columns, next, ends: (ends as u32) << width, width, told, longest })
+        Some(Self { columns, next, ends, width, told, longest })
     }
 
     /// Bytes of the longest word.
-    pub(super) fn longest(&self) -> usize {
+    pub(crate) fn longest(&self) -> usize {
         self.longest
     }
 
     /// Walks each of the stretches by itself. `found` is told the number of the stretch, the place of the last byte of
     /// what was found there, and the bits of all words that end with it; places of one stretch come in order.
     #[expect(clippy::needless_range_loop, reason = "one place of several stretches at once")]
-    pub(super) fn walk<const LANES: usize>(
+    pub(crate) fn walk<const LANES: usize>(
         &self,
         stretches: [&[u8]; LANES],
         mut found: impl FnMut(usize, usize, u32),
     ) {
-        const BLOCK: usize = 16;
-        // Known to lie within the table, so that a step need not ask.
-        let Some(mask) = self.next.len().checked_sub(1) else { return };
-        let next = self.next.as_slice();
-        let step = |row: u32, byte: u8| {
-            let column = u32::from(self.columns[usize::from(byte)]);
-            next[(row | column) as usize & mask]
-        };
-        let told = |row: u32| {
-            let place = ((row & !Self::END) - self.ends) >> self.width;
-            self.told.get(place as usize).copied().unwrap_or_default()
-        };
+        const BLOCK: usize = 8;
+        // Where no word ends, which is nearly everywhere, the place itself tells so.
+        let plain = self.next.get(..self.ends).unwrap_or_default();
         let together = stretches.iter().map(|stretch| stretch.len() / BLOCK).min().unwrap_or_default();
-        let blocks = stretches.map(|stretch| stretch.as_chunks::<BLOCK>().0);
-        let mut rows = [0; LANES];
+        let blocks =
+            stretches.map(|stretch| stretch.as_chunks::<BLOCK>().0.get(..together).unwrap_or_default());
+        let mut rows = [0usize; LANES];
+        let mut step = |row: usize, byte: u8, lane: usize, at: usize| {
+            let column = self.columns[usize::from(byte)];
+            let place = row * Self::GRAIN + usize::from(column);
+            if let Some(row) = plain.get(place) {
+                return usize::from(*row);
+            }
+            let (row, told) = self.behind(place);
+            // It was the byte before that led here.
+            found(lane, at.wrapping_sub(1), told);
+            usize::from(row)
+        };
+        let mut bytes = [[0; BLOCK]; LANES];
         for block in 0..together {
-            let bytes: [&[u8; BLOCK]; LANES] = std::array::from_fn(|lane| &blocks[lane][block]);
+            for (bytes, blocks) in bytes.iter_mut().zip(&blocks) {
+                if let Some(block) = blocks.get(block) {
+                    *bytes = *block;
+                }
+            }
             for at in 0..BLOCK {
                 for lane in 0..LANES {
-                    rows[lane] = step(rows[lane], bytes[lane][at]);
-                }
-                if rows.iter().fold(0, |any, row| any | row) & Self::END != 0 {
-                    for (lane, row) in rows.iter().enumerate().filter(|(_, row)| **row & Self::END != 0) {
-                        found(lane, block * BLOCK + at, told(*row));
-                    }
+                    rows[lane] = step(rows[lane], bytes[lane][at], lane, block * BLOCK + at);
                 }
             }
         }
         for (lane, (mut row, stretch)) in rows.into_iter().zip(stretches).enumerate() {
             for (at, byte) in stretch.iter().enumerate().skip(together * BLOCK) {
-                row = step(row, *byte);
-                if row & Self::END != 0 {
-                    found(lane, at, told(row));
-                }
+                row = step(row, *byte, lane, at);
+            }
+            if row * Self::GRAIN >= self.ends {
+                step(row, 0, lane, stretch.len());
             }
         }
     }
-}
 
-/// Parts a text into stretches of about the same length, each of which but the first begins behind a line end. What holds
-/// no line end stands in one of them.
-pub(super) fn by_lines<const LANES: usize>(bytes: &[u8]) -> [(usize, &[u8]); LANES] {
-    let mut start = 0;
-    std::array::from_fn(|lane| {
-        let wanted = (bytes.len() * (lane + 1) / LANES).max(start);
-        let ahead = bytes.get(wanted..).unwrap_or_default();
-        let end = match memchr::memchr(b'\n', ahead) {
-            Some(at) if lane + 1 < LANES => wanted + at + 1,
-            _ => bytes.len(),
-        };
-        let stretch = (start, bytes.get(start..end).unwrap_or_default());
-        start = end;
-        stretch
-    })
+    /// The row that follows one where words end, and what they tell.
+    #[cold]
+    #[inline(never)]
+    fn behind(&self, place: usize) -> (u16, u32) {
+        let row = place.saturating_sub(self.ends).checked_div(self.width);
+        let told = row.and_then(|row| self.told.get(row)).copied().unwrap_or_default();
+        (self.next.get(place).copied().unwrap_or_default(), told)
+    }
 }
 
 /// Parts a text into stretches of the same length that have so many bytes in common with the next: what is no longer
 /// than one more stands whole in one of them. What gains little by it is left in one piece.
-pub(super) fn overlapping<const LANES: usize>(bytes: &[u8], common: usize) -> [&[u8]; LANES] {
+pub(crate) fn overlapping<const LANES: usize>(bytes: &[u8], common: usize) -> [&[u8]; LANES] {
+    placed(bytes, common).map(|(_, stretch)| stretch)
+}
+
+/// The same, each with the place where it begins.
+pub(crate) fn placed<const LANES: usize>(bytes: &[u8], common: usize) -> [(usize, &[u8]); LANES] {
     let short = bytes.len() <= 2 * common;
     let step = if short { bytes.len() } else { (bytes.len() - common).div_ceil(LANES) };
     std::array::from_fn(|lane| {
         let start = (step * lane).min(bytes.len());
         let end = (start + step + common).min(bytes.len());
-        bytes.get(start..end).unwrap_or_default()
+        (start, bytes.get(start..end).unwrap_or_default())
     })
 }
 
@@ -206,10 +208,9 @@ mod tests {
             check_words::<1>(&text, overlapping(bytes, longest - 1), any_case);
             check_words::<3>(&text, overlapping(bytes, longest - 1), any_case);
             check_words::<4>(&text, overlapping(bytes, longest - 1), any_case);
-            check_words::<4>(&text, by_lines::<4>(bytes).map(|(_, stretch)| stretch), any_case);
-            let starts = by_lines::<4>(bytes).map(|(start, _)| start);
-            prop_assert!(starts.iter().all(|start| *start == 0 || bytes[*start - 1] == b'\n' || *start == bytes.len()));
-            prop_assert_eq!(by_lines::<4>(bytes).map(|(_, stretch)| stretch).concat(), bytes);
+            for (start, stretch) in placed::<4>(bytes, longest - 1) {
+                prop_assert!(bytes[start..].starts_with(stretch));
+            }
         }
 
         #[test]
