@@ -127,9 +127,9 @@ impl Words {
         };
         let mut bytes = [[0; BLOCK]; LANES];
         for block in 0..together {
-            for (bytes, blocks) in bytes.iter_mut().zip(&blocks) {
-                if let Some(block) = blocks.get(block) {
-                    *bytes = *block;
+            for lane in 0..LANES {
+                if let Some(block) = blocks[lane].get(block) {
+                    bytes[lane] = *block;
                 }
             }
             for at in 0..BLOCK {
