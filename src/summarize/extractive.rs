@@ -127,14 +127,8 @@ fn fill<'q>(
             .iter()
             .map(|candidate| Entry { kind: candidate.kind, text: &candidate.item.text })
             .collect();
-        let layout::Written { text, lines } =
-            layout::render(request.layout, frame, &entries, &files, request.list_form);
-        let prose = request.layout == Layout::Prose;
-        let known = lines.into_iter().filter_map(|(place, at)| {
-            let candidate = ordered.get(at)?;
-            Some((place, candidate.item.written(candidate.kind, prose)?))
-        });
-        let count = counter.count_with(&text, known);
+        let text = layout::render(request.layout, frame, &entries, &files, request.list_form);
+        let count = counter.count(&text);
         if count <= budget {
             return Some((text, count, chosen));
         }
@@ -152,7 +146,7 @@ fn fill<'q>(
 
 /// Tokens of a layout without content.
 fn frame_tokens(request: &SummaryRequest<'_>, frame: Frame) -> u64 {
-    let text = layout::render(request.layout, frame, &[], &Files::default(), request.list_form).text;
+    let text = layout::render(request.layout, frame, &[], &Files::default(), request.list_form);
     // Lead-ins and headings that are only written with content: about one more line each.
     let lead_ins = match (request.layout, frame) {
         (_, Frame::Bare) => 0,

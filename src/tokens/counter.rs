@@ -2,8 +2,7 @@
 
 use super::Tokenizer;
 use rustc_hash::FxHashMap;
-use std::ops::Range;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// Counts texts that share most of their lines: drafts of one summary, and the summaries of one session.
 ///
@@ -50,47 +49,6 @@ impl Counter {
         }
         total
     }
-
-    /// The same of a text of which some lines were counted before: for each, in their order, its place and where its
-    /// tokens are kept from the first time on.
-    pub fn count_with<'k>(
-        &self,
-        text: &str,
-        lines: impl Iterator<Item = (Range<usize>, &'k OnceLock<u32>)>,
-    ) -> u64 {
-        if self.tokenizer == Tokenizer::Heuristic {
-            return self.count(text);
-        }
-        let mut total = 0;
-        let mut start = 0;
-        let rest = |to: usize, start: &mut usize| {
-            let between = text.get(*start..to).unwrap_or_default();
-            *start = to;
-            if between.is_empty() { 0 } else { self.count(between) }
-        };
-        for (place, known) in lines {
-            let Some(line) = text.get(place.clone()).filter(|_| place.start >= start) else { continue };
-            if parts_at(text, place.start) && parts_at(text, place.end) {
-                total += rest(place.start, &mut start);
-                total += u64::from(*known.get_or_init(|| self.count(line) as u32));
-                start = place.end;
-            }
-        }
-        total + rest(text.len(), &mut start)
-    }
-}
-
-/// May a text be parted at this place, so that the counts of both parts add up?
-fn parts_at(text: &str, at: usize) -> bool {
-    let bytes = text.as_bytes();
-    let line_ends = || at.checked_sub(1).and_then(|before| bytes.get(before)) == Some(&b'\n');
-    at == 0 || at == text.len() || (line_ends() && bytes.get(at).copied().is_some_and(parts))
-}
-
-/// A text is parted only before a graphic ASCII character: the patterns of the encodings take line ends together with
-/// what stands before them, and with blanks or slashes behind them.
-fn parts(byte: u8) -> bool {
-    byte.is_ascii_graphic() && byte != b'/'
 }
 
 /// About so many pieces the texts of a short session are made of.
@@ -131,8 +89,10 @@ fn core(line: &str) -> Option<(&str, &str, &str)> {
     Some((before, core, behind))
 }
 
-/// The lines of a text with their ends.
+/// The lines of a text with their ends. A text is parted only before a graphic ASCII character: the patterns of the
+/// encodings take line ends together with what stands before them, and with blanks or slashes behind them.
 fn lines(text: &str) -> impl Iterator<Item = &str> {
+    let parts = |byte: u8| byte.is_ascii_graphic() && byte != b'/';
     let bytes = text.as_bytes();
     let mut ends = memchr::memchr_iter(b'\n', bytes).map(|at| at + 1);
     let mut start = 0;
@@ -194,29 +154,6 @@ mod tests {
         #[test]
         fn counts_with_a_core_are_those_of_the_whole(text in "([-a-zA-Z0-9'.,ſé_\u{a0} ]{0,12}( [a-z]|[0-9a-z] | |\n)){4,16}") {
             check(&text);
-        }
-
-        #[test]
-        fn counts_with_known_lines_are_those_of_the_whole(
-            text in "([-/#a-z1é ]{0,6}[ .]{0,2}\n{1,2}){0,8}[a-z]{0,3}",
-            known in proptest::collection::vec(any::<bool>(), 16),
-        ) {
-            let mut lines = Vec::new();
-            let mut start = 0;
-            for (line, known) in text.split_inclusive('\n').zip(known) {
-                if known {
-                    lines.push((start..start + line.len(), OnceLock::new()));
-                }
-                start += line.len();
-            }
-            for tokenizer in ALL {
-                let counter = Counter::new(tokenizer);
-                let lines = lines.clone();
-                for _ in 0..2 {
-                    let known = lines.iter().map(|(place, tokens)| (place.clone(), tokens));
-                    prop_assert_eq!(counter.count_with(&text, known), tokenizer.count(&text));
-                }
-            }
         }
 
         #[test]

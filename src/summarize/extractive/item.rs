@@ -210,17 +210,8 @@ pub(super) struct Body {
     pub(super) tokens: OnceLock<u32>,
     /// How the text looks, where that is known for certain.
     pub(super) seen: Option<Seen>,
-    /// Tokens of the line as it is written, with a bullet or in prose.
-    written: [Line; 2],
     /// It is among the lines that are remembered for reading summaries back.
     pub(super) remembered: AtomicBool,
-}
-
-/// A line as it is written: what its label is of, and its tokens.
-#[derive(Debug, Default)]
-struct Line {
-    kind: OnceLock<Kind>,
-    tokens: OnceLock<u32>,
 }
 
 /// What tells of a line that is read back what it is and what it is worth.
@@ -262,17 +253,8 @@ impl Body {
             rejects,
             tokens: OnceLock::new(),
             seen: None,
-            written: Default::default(),
             remembered: AtomicBool::new(false),
         }
-    }
-
-    /// Where the tokens of the line are kept, written with the label of a kind. Nowhere for another label than the first.
-    pub(super) fn written(&self, kind: Kind, prose: bool) -> Option<&OnceLock<u32>> {
-        let [bulleted, plain] = &self.written;
-        let line = if prose { plain } else { bulleted };
-        let first = *line.kind.get_or_init(|| kind);
-        (first == kind || first.label() == kind.label()).then_some(&line.tokens)
     }
 }
 

@@ -3,7 +3,6 @@
 use super::files::Files;
 use super::item::Kind;
 use crate::summarize::{Layout, ListForm};
-use std::ops::Range;
 use std::sync::LazyLock;
 
 /// About so many bytes stand around the text of a line.
@@ -142,22 +141,6 @@ pub(super) fn led_in(line: &str) -> Option<(Kind, &str)> {
     alike.into_iter().find_map(|(lead, kind)| Some((*kind, line.strip_prefix(lead)?)))
 }
 
-/// A summary as it is written.
-#[derive(Debug, Default)]
-pub(super) struct Written {
-    pub(super) text: String,
-    /// Where the lines of the entries stand, with their line ends, and of which entry each is; in the order of the text.
-    pub(super) lines: Vec<(Range<usize>, usize)>,
-}
-
-impl Written {
-    /// A line of an entry, which began at this place.
-    fn line(&mut self, start: usize, entry: usize) {
-        self.text.push('\n');
-        self.lines.push((start..self.text.len(), entry));
-    }
-}
-
 /// Writes the summary. `entries` are in the order they take within a section.
 pub(super) fn render(
     layout: Layout,
@@ -165,29 +148,26 @@ pub(super) fn render(
     entries: &[Entry<'_>],
     files: &Files<'_>,
     form: ListForm,
-) -> Written {
+) -> String {
     let lines: usize = entries.iter().map(|entry| entry.text.len() + LABEL).sum();
-    let mut out =
-        Written { text: String::with_capacity(lines + FRAME), lines: Vec::with_capacity(entries.len()) };
+    let mut out = String::with_capacity(lines + FRAME);
     match layout {
         Layout::Prose => prose(&mut out, frame, entries, files, form),
         Layout::SixSections => headed(&mut out, SIX, frame, entries, files, form),
         Layout::GoalProgress => headed(&mut out, GOAL, frame, entries, files, form),
     }
-    let text = &mut out.text;
-    text.truncate(text.trim_end().len());
+    out.truncate(out.trim_end().len());
     if form == ListForm::Tags {
-        text.push_str(&files.text(form, false));
+        out.push_str(&files.text(form, false));
     }
-    if text.starts_with('\n') {
-        *text = text.trim_start().to_owned();
-        out.lines.clear();
+    if out.starts_with('\n') {
+        out = out.trim_start().to_owned();
     }
     out
 }
 
 fn headed(
-    out: &mut Written,
+    out: &mut String,
     sections: &[Section],
     frame: Frame,
     entries: &[Entry<'_>],
@@ -212,54 +192,52 @@ fn headed(
             continue;
         }
         if frame < Frame::Bare {
-            out.text.push_str(section.heading);
-            out.text.push('\n');
+            out.push_str(section.heading);
+            out.push('\n');
         }
         if section.group {
             continue;
         }
         if empty {
-            out.text.push_str("(none)\n");
+            out.push_str("(none)\n");
         }
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| section.holds(entry)) {
-            let start = out.text.len();
-            out.text.push_str("- ");
-            out.text.push_str(entry.kind.label());
-            out.text.push_str(entry.text);
-            out.line(start, at);
+        for entry in entries.iter().filter(|entry| section.holds(entry)) {
+            out.push_str("- ");
+            out.push_str(entry.kind.label());
+            out.push_str(entry.text);
+            out.push('\n');
         }
         // Behind the other lines: the lines under a list's label are its paths and nothing else.
-        out.text.push_str(&lists);
+        out.push_str(&lists);
         if frame < Frame::Bare {
-            out.text.push('\n');
+            out.push('\n');
         }
     }
 }
 
-fn prose(out: &mut Written, frame: Frame, entries: &[Entry<'_>], files: &Files<'_>, form: ListForm) {
+fn prose(out: &mut String, frame: Frame, entries: &[Entry<'_>], files: &Files<'_>, form: ListForm) {
     for section in PROSE {
         if section.files {
             if form == ListForm::Inline {
-                out.text.push_str(&files.text(form, true));
+                out.push_str(&files.text(form, true));
             }
             continue;
         }
         let mut first = true;
-        for (at, entry) in entries.iter().enumerate().filter(|(_, entry)| section.holds(entry)) {
+        for entry in entries.iter().filter(|entry| section.holds(entry)) {
             if first && frame < Frame::Bare {
-                out.text.push_str(section.heading);
+                out.push_str(section.heading);
             }
             first = false;
-            let start = out.text.len();
-            out.text.push_str(entry.kind.label());
-            out.text.push_str(entry.text);
+            out.push_str(entry.kind.label());
+            out.push_str(entry.text);
             if !entry.text.ends_with(['.', '!', '?', '…', '。', '！', '？', ':', ';']) {
-                out.text.push('.');
+                out.push('.');
             }
-            out.line(start, at);
+            out.push('\n');
         }
         if !first && frame < Frame::Bare {
-            out.text.push('\n');
+            out.push('\n');
         }
     }
 }
