@@ -5,6 +5,7 @@
 
 use crate::tokens::Tokenizer;
 use crate::transcript::{MessageIdx, Part, Role, Transcript};
+use smallvec::{SmallVec, smallvec};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -59,7 +60,7 @@ pub struct Sent<'a> {
     /// Where it comes from; `None` for generated text.
     pub source: Option<MessageIdx>,
     /// Its blocks, never empty.
-    pub blocks: Vec<Block<'a>>,
+    pub blocks: SmallVec<[Block<'a>; 1]>,
 }
 
 /// A block of a request.
@@ -107,13 +108,13 @@ impl Context {
             match entry {
                 Entry::Summary { role, text } => {
                     if !text.trim().is_empty() {
-                        let blocks = vec![Block::Text(Cow::Borrowed(text.as_str()))];
+                        let blocks = smallvec![Block::Text(Cow::Borrowed(text.as_str()))];
                         sent.push(Sent { role: *role, source: None, blocks });
                     }
                 }
                 Entry::Clipped { message, text } => {
                     let role = transcript.messages.get(message.get()).map_or(Role::User, |it| it.role);
-                    let blocks = vec![Block::Text(Cow::Borrowed(text.as_str()))];
+                    let blocks = smallvec![Block::Text(Cow::Borrowed(text.as_str()))];
                     sent.push(Sent { role, source: Some(*message), blocks });
                 }
                 Entry::Kept(index) => {
@@ -134,8 +135,8 @@ impl Context {
         sent: &mut Vec<Sent<'a>>,
     ) {
         let Some(message) = transcript.messages.get(index.get()) else { return };
-        let mut blocks = Vec::with_capacity(message.parts.len());
-        let mut placeholders = Vec::new();
+        let mut blocks = SmallVec::with_capacity(message.parts.len());
+        let mut placeholders = SmallVec::new();
         for (position, part) in message.parts.iter().enumerate() {
             let at = crate::transcript::PartRef { message: index, part: position as u32 };
             match part {

@@ -19,6 +19,7 @@ mod quantity;
 pub(crate) mod sentence;
 
 pub(crate) use quantity::{Quantity, bound_numbers, quantity_at};
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use unicode_normalization::UnicodeNormalization;
 use wide::u8x16;
@@ -319,8 +320,8 @@ fn continues(bytes: &[u8], start: usize, end: usize) -> bool {
 
 /// Sentences of one unit, as byte ranges without surrounding white space. Abbreviations, decimals and file names do
 /// not end a sentence.
-pub(crate) fn sentences(text: &str) -> Vec<(usize, usize)> {
-    let mut out = Vec::new();
+pub(crate) fn sentences(text: &str) -> SmallVec<[(usize, usize); 4]> {
+    let mut out = SmallVec::new();
     let mut start = 0;
     let mut push = |from: usize, to: usize| {
         let piece = text.get(from..to).unwrap_or("");

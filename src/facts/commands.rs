@@ -133,7 +133,7 @@ fn only_patches(parts: &[Simple]) -> bool {
 /// Canonical value of a script: the whole of it with white space squeezed, at most 200 characters.
 pub(super) fn canonical(script: &str) -> String {
     // Squeezing a long here-document costs more than what of it can be kept.
-    let mut squeezed = String::new();
+    let mut squeezed = String::with_capacity(script.len().min(COMMAND_CHARS * 2));
     for word in first_chars(script, COMMAND_CHARS * 4).split_whitespace() {
         if !squeezed.is_empty() {
             squeezed.push(' ');

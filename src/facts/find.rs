@@ -10,6 +10,7 @@ use crate::matching::sentence::{self, Sentence};
 use crate::matching::{self, Quantity};
 use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -141,7 +142,7 @@ pub(super) struct Lookup {
     /// Per key: facts with their number.
     keys: Vec<Vec<(u32, Quantity)>>,
     /// Values that stand without a key: by number and unit.
-    quantities: FxHashMap<(String, &'static str), Vec<(u32, String, String)>>,
+    quantities: FxHashMap<(CompactString, &'static str), Vec<(u32, CompactString, CompactString)>>,
     /// How their numbers begin.
     leads: Leads,
     sentences: Vec<SentenceNeedle>,

@@ -59,11 +59,11 @@ pub(super) struct Collector {
     /// Latest value of each key.
     keys: FxHashMap<String, usize>,
     /// Keys that had a number without a unit, by that number.
-    bare: FxHashMap<String, Vec<String>>,
+    bare: FxHashMap<CompactString, Vec<String>>,
     /// Wordings of limits, rates and codes so far.
     settings: FxHashSet<String>,
     /// Numbers of all values so far.
-    numbers: FxHashSet<String>,
+    numbers: FxHashSet<CompactString>,
     /// Values by amount, each with its key (empty for none).
     amounts: FxHashMap<(String, &'static str), Vec<(String, usize)>>,
     request: Option<usize>,
@@ -419,7 +419,7 @@ impl Collector {
     /// A key has this value from here on.
     fn stands(&mut self, slot: String, index: usize) {
         self.keys.insert(slot.clone(), index);
-        if let Some(number) = self.bare_number(&slot).map(str::to_owned) {
+        if let Some(number) = self.bare_number(&slot).map(CompactString::from) {
             self.bare.entry(number).or_default().push(slot);
         }
     }

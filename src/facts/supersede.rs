@@ -14,6 +14,7 @@
 use super::{Draft, FactClass, FactId, Form, lexical::sentences};
 use crate::matching::sentence::{self, Sentence};
 use crate::matching::{self, Quantity};
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -222,8 +223,8 @@ struct Standing {
     index: usize,
     sentence: Arc<Sentence>,
     /// Words and numbers of what it chooses.
-    chosen: Vec<String>,
-    rejected: Vec<String>,
+    chosen: Vec<CompactString>,
+    rejected: Vec<CompactString>,
     amounts: Vec<Quantity>,
     constraint: bool,
 }
@@ -232,8 +233,8 @@ struct Standing {
 #[derive(Default)]
 struct Board {
     standing: Vec<Standing>,
-    by_word: FxHashMap<String, Vec<usize>>,
-    by_number: FxHashMap<String, Vec<usize>>,
+    by_word: FxHashMap<CompactString, Vec<usize>>,
+    by_number: FxHashMap<CompactString, Vec<usize>>,
 }
 
 impl Board {
@@ -249,7 +250,7 @@ impl Board {
     }
 
     /// Those that share a word or one of the numbers, with the count of shared words, in order.
-    fn sharing(&self, words: &[String], numbers: &[Quantity]) -> Vec<(usize, u32)> {
+    fn sharing(&self, words: &[CompactString], numbers: &[Quantity]) -> Vec<(usize, u32)> {
         let mut shared: FxHashMap<usize, u32> = FxHashMap::default();
         for place in words.iter().filter_map(|word| self.by_word.get(word)).flatten() {
             *shared.entry(*place).or_default() += 1;
@@ -310,7 +311,7 @@ fn reversals(drafts: &mut [Draft]) {
 }
 
 /// Words of what is rejected that can name a choice: no numbers, and nothing as short as a unit.
-fn rejected_words(change: &Contrast) -> Vec<String> {
+fn rejected_words(change: &Contrast) -> Vec<CompactString> {
     let mut words = sentence::analyse(&change.rejected).words;
     words.retain(|word| !word.contains(|c: char| c.is_ascii_digit()) && (word.len() > 2 || !word.is_ascii()));
     words
@@ -320,7 +321,7 @@ fn rejected_words(change: &Contrast) -> Vec<String> {
 struct Newer<'a> {
     turn: bool,
     lifting: bool,
-    words: Vec<String>,
+    words: Vec<CompactString>,
     numbers: Vec<Quantity>,
     decides: bool,
     sentence: &'a Sentence,

@@ -1,7 +1,7 @@
 //! Numbers with their units, and the numbers that a key is bound to.
 
 use super::{CLASS, WORD};
-use compact_str::CompactString;
+use compact_str::{CompactString, format_compact};
 use rustc_hash::FxHashMap;
 use std::sync::LazyLock;
 
@@ -9,11 +9,11 @@ use std::sync::LazyLock;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Quantity {
     /// Digits as written, thousands separators included.
-    pub(crate) raw: String,
+    pub(crate) raw: CompactString,
     /// Digits without thousands separators.
-    pub(crate) number: String,
+    pub(crate) number: CompactString,
     /// Unit as written; empty when there is none.
-    pub(crate) raw_unit: String,
+    pub(crate) raw_unit: CompactString,
     /// Unit in its one spelling; empty when there is none.
     pub(crate) unit: &'static str,
     /// Byte range in the text it was read from.
@@ -308,7 +308,7 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     if end == at {
         return None;
     }
-    let mut number = text.get(at..end)?.to_owned();
+    let mut number = CompactString::from(text.get(at..end)?);
     while matches!(bytes.get(end), Some(b',' | b'_'))
         && digit(end + 1)
         && digit(end + 2)
@@ -346,22 +346,22 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         number.push_str(text.get(end + 1..end + decimals)?);
         end += decimals;
     }
-    let raw = text.get(at..end)?.to_owned();
+    let raw = CompactString::from(text.get(at..end)?);
     // The last group of `10 000`.
     if raw.starts_with("00") {
         return None;
     }
-    let mut quantity = Quantity { raw, number, raw_unit: String::new(), unit: "", start: at, end };
+    let mut quantity = Quantity { raw, number, raw_unit: CompactString::default(), unit: "", start: at, end };
     let blank = usize::from(bytes.get(end) == Some(&b' '));
     if bytes.get(end + blank) == Some(&b'%') {
-        "%".clone_into(&mut quantity.raw_unit);
+        quantity.raw_unit = "%".into();
         quantity.unit = "%";
         quantity.end = end + blank + 1;
         return Some(quantity);
     }
     // `6m10s`, `1h30m`: one duration.
     if let Some(length) = compound(bytes.get(at..).unwrap_or_default()) {
-        text.get(at..at + length)?.clone_into(&mut quantity.raw);
+        quantity.raw = text.get(at..at + length)?.into();
         quantity.number.clone_from(&quantity.raw);
         quantity.unit = "duration";
         quantity.end = at + length;
@@ -375,14 +375,14 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
         if attached == "d" && quantity.raw.len() > 5 {
             return None;
         }
-        attached.clone_into(&mut quantity.raw_unit);
+        quantity.raw_unit = attached.into();
         quantity.unit = unit;
         quantity.end = end + attached.len();
         if unit == "k" {
             // `128k tokens`: the magnitude belongs to the number.
             let word = unit_word(text, quantity.end + 1);
             if bytes.get(quantity.end) == Some(&b' ') && unit_of(word, false) == Some("tokens") {
-                quantity.raw_unit = format!("{attached} {word}");
+                quantity.raw_unit = format_compact!("{attached} {word}");
                 quantity.unit = "k tokens";
                 quantity.end += 1 + word.len();
             }
@@ -390,7 +390,7 @@ pub(crate) fn quantity_at(text: &str, at: usize) -> Option<Quantity> {
     } else if bytes.get(end) == Some(&b' ') || (bytes.get(end) == Some(&b'-') && quantity.raw.len() < 6) {
         let word = unit_word(text, end + 1);
         if let Some(unit) = unit_of(word, false) {
-            word.clone_into(&mut quantity.raw_unit);
+            quantity.raw_unit = word.into();
             quantity.unit = unit;
             quantity.end = end + 1 + word.len();
         }

@@ -8,6 +8,7 @@ use super::{CLASS, WORD, is_cjk, is_wide_quote};
 use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
@@ -18,13 +19,13 @@ pub(crate) const MAX_SLOTS: usize = 128;
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Sentence {
     /// Content words, lower case, each once; CJK text gives pairs of characters.
-    pub(crate) words: Vec<String>,
+    pub(crate) words: Vec<CompactString>,
     /// Entities as written: paths, identifiers, numbers, code spans.
     pub(crate) entities: Vec<String>,
     /// Lower-case words that stand in the scope of a negation and nowhere else.
-    pub(crate) negated: Vec<String>,
+    pub(crate) negated: Vec<CompactString>,
     /// Lower-case words that stand in no such scope, nor told as former or taken away.
-    affirmed: Vec<String>,
+    affirmed: Vec<CompactString>,
     /// It has a negation.
     negation: bool,
     /// Words that are no part of an entity, as places in `words`.
@@ -68,15 +69,15 @@ pub(crate) fn analyse(text: &str) -> Sentence {
     let reading = read(text);
     let content = || reading.words.iter().filter(|word| !is_stop(&word.text));
     for word in content() {
-        if sentence.words.len() < MAX_SLOTS - 32 && !sentence.words.iter().any(|known| *known == *word.text) {
-            sentence.words.push(word.text.to_string());
+        if sentence.words.len() < MAX_SLOTS - 32 && !sentence.words.contains(&word.text) {
+            sentence.words.push(word.text.clone());
         }
     }
     if reading.negation {
         // A word that stands on both sides says nothing about either.
         for word in &sentence.words {
             let mut stands =
-                content().filter(|read| *read.text == **word).map(|read| (read.negated, read.out()));
+                content().filter(|read| read.text == *word).map(|read| (read.negated, read.out()));
             if stands.clone().all(|(negated, _)| negated) {
                 sentence.negated.push(word.clone());
             } else if !stands.any(|(_, out)| out) {
@@ -84,10 +85,10 @@ pub(crate) fn analyse(text: &str) -> Sentence {
             }
         }
     }
-    let parts: FxHashSet<String> =
-        entities.iter().flat_map(|entity| read(entity).words).map(|it| it.text.into()).collect();
+    let parts: FxHashSet<CompactString> =
+        entities.iter().flat_map(|entity| read(entity).words).map(|it| it.text).collect();
     // A pair of CJK characters that holds the negation goes with it.
-    let plain = |word: &String| !parts.contains(word) && !word.contains(CJK_NEGATIONS);
+    let plain = |word: &CompactString| !parts.contains(word) && !word.contains(CJK_NEGATIONS);
     sentence.plain = (0..).zip(&sentence.words).filter(|(_, word)| plain(word)).map(|(at, _)| at).collect();
     sentence.entities = entities;
     sentence.entities.truncate(32);
@@ -603,7 +604,7 @@ pub(crate) struct UnitRead {
     may_negate: OnceCell<bool>,
     reading: OnceCell<Reading>,
     /// The sentences that stand in it, at least in part.
-    pub(crate) held: OnceCell<Box<[Held]>>,
+    pub(crate) held: OnceCell<SmallVec<[Held; 1]>>,
 }
 
 /// What of a sentence stands in a unit.

@@ -2,7 +2,7 @@
 
 use crate::context::{Block, Context, Entry, Sent};
 use crate::transcript::{Link, MessageIdx, Role, Transcript};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 
 /// How often each invariant is broken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -31,8 +31,8 @@ pub fn check(
     newest_request: Option<MessageIdx>,
 ) -> Broken {
     let mut broken = Broken::default();
-    let mut calls = FxHashSet::default();
-    let mut answered = FxHashSet::default();
+    let links = || FxHashSet::with_capacity_and_hasher(sent.len(), FxBuildHasher);
+    let (mut calls, mut answered) = (links(), links());
     let mut user = false;
     let mut request = false;
     for message in sent {

@@ -10,6 +10,7 @@ use crate::matching::index::Sink;
 use crate::matching::sentence::{self, Heading, Held, Stance, UnitRead};
 use crate::transcript::{MessageIdx, Outcome};
 use aho_corasick::AhoCorasick;
+use compact_str::CompactString;
 use rustc_hash::FxHashSet;
 use std::cell::LazyCell;
 use std::sync::LazyLock;
@@ -164,7 +165,7 @@ impl<'a> Walk<'a> {
         let (mut plain, mut unsaid) = (0, 0);
         for at in needle.sentence.plain.iter().map(|at| usize::from(*at)) {
             let here = needle.words.get(at).is_some_and(here);
-            let word = needle.sentence.words.get(at).map_or("", String::as_str);
+            let word = needle.sentence.words.get(at).map_or("", CompactString::as_str);
             plain += usize::from(here);
             unsaid += usize::from(!here && matches!(word, "use" | "used" | "using"));
         }

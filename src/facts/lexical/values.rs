@@ -4,6 +4,7 @@ mod keys;
 
 use super::{CLASS, LazyLock, Quantity, Regex, WORD, has_digit, matching, pattern};
 use crate::lanes::{self, Words};
+use compact_str::CompactString;
 pub(super) use keys::PARAMETERS;
 use keys::{key_at, name_end};
 
@@ -290,9 +291,9 @@ fn limits(unit: &str, taken: &mut Vec<(usize, usize)>) -> Vec<Found> {
         if !taken.iter().any(|(from, to)| start < *to && *from < end) {
             taken.push((start, end));
             let number = Quantity {
-                raw: number.to_owned(),
-                number: number.replace([',', '_'], ""),
-                raw_unit: String::new(),
+                raw: number.into(),
+                number: number.replace([',', '_'], "").into(),
+                raw_unit: CompactString::default(),
                 unit: "",
                 start: 0,
                 end: 0,
@@ -432,7 +433,7 @@ pub(super) fn amount(number: &Quantity) -> Option<(String, &'static str)> {
         "min" => 6e4,
         "h" => 3.6e6,
         "day" => 8.64e7,
-        unit => return Some((number.number.clone(), unit)),
+        unit => return Some((number.number.to_string(), unit)),
     };
     let time = number.number.parse::<f64>().ok()? * scale;
     Some((format!("{time}"), "ms"))

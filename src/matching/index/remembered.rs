@@ -7,6 +7,7 @@ use super::super::sentence::UnitRead;
 use super::super::{normalise, units};
 use super::{Index, Room, Scope, Sink, Walk, is_heading};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 
 /// Units searched so far with what stands in them. Of one index only.
 #[derive(Debug, Default)]
@@ -103,7 +104,7 @@ impl Index {
 
     /// Tells what stands in a unit of a text.
     fn tell_again(&self, unit: &Known, text: &str, (start, end): (usize, usize), sink: &mut impl Sink) {
-        if unit.hits.is_empty() && unit.read.held.get().is_none_or(|held| held.is_empty()) {
+        if unit.hits.is_empty() && unit.read.held.get().is_none_or(SmallVec::is_empty) {
             return;
         }
         sink.unit(text, start, end);
