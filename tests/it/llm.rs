@@ -285,19 +285,21 @@ fn a_limit_ends_the_asking_and_keeps_what_is_done() {
 #[test]
 fn what_is_on_its_way_does_not_end_a_run_whose_money_reaches() {
     // The limit holds six replies; what each may come to is more than it does. Of several at once, all that are paid may be
-    // of sessions that have no money for the rest: then nothing was measured.
-    let spent = |concurrency: &str, codes: &[i32]| {
+    // of sessions that have no money for the rest: then nothing was measured, and the code says so.
+    let spent = |concurrency: &str| {
         let server = Server::start(dear);
         let limit = ["--max-cost", "0.036", "--price", "1,1", "--max-output-tokens", "4000", "--tries", "1"];
         let all = [&["-s", "structured,narrative", "--concurrency", concurrency], &limit[..]].concat();
         let done = replay_in(Sandbox::new(), &fixture("pi"), &server.url(), &all);
-        assert!(codes.contains(&done.ran.code), "{}", done.all());
+        let measured = !done.ran.stderr.contains("nothing was measured");
+        assert_eq!(done.ran.code, if measured { 3 } else { 2 }, "{}", done.all());
+        assert!(measured || concurrency != "1", "{}", done.all());
         assert!(done.ran.stderr.contains("are spent"), "{}", done.ran.stderr);
         server.seen().len()
     };
-    let one = spent("1", &[3]);
+    let one = spent("1");
     assert!(one >= 5, "{one}");
-    assert!(spent("8", &[2, 3]).abs_diff(one) <= 1, "{one}");
+    assert!(spent("8").abs_diff(one) <= 1, "{one}");
 }
 
 #[test]
