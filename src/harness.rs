@@ -314,38 +314,30 @@ pub fn entries<'a>(transcript: &'a Transcript, rules: MessageRules) -> Vec<Entry
             Speaker::Assistant => Role::Assistant,
             Speaker::Tool => Role::Tool,
         };
-        let mut texts: Vec<Block<'a>> = Vec::new();
-        let mut tools: Vec<Block<'a>> = Vec::new();
-        for (position, part) in message.parts.iter().enumerate() {
-            let here = PartRef { message: MessageIdx::new(at), part: position as u32 };
-            let block = block(part, answers.get(&here).copied());
-            let list =
-                if matches!(block, Block::Call(_) | Block::Result(_)) { &mut tools } else { &mut texts };
-            if list.is_empty() {
-                list.reserve_exact(message.parts.len() - position);
-            }
-            list.push(block);
-        }
-        let apart = match role {
-            Role::Tool => true,
-            _ => rules.calls == Calls::Apart,
+        let is_tool = |part: &Part| matches!(part, Part::Call(_) | Part::Result(_));
+        let parts = |tools: bool| {
+            let wanted = move |(_, part): &(usize, &Part)| is_tool(part) == tools;
+            message.parts.iter().enumerate().filter(wanted).map(|(position, part)| {
+                let here = PartRef { message: MessageIdx::new(at), part: position as u32 };
+                block(part, answers.get(&here).copied())
+            })
         };
-        if role == Role::Tool && rules.results == Results::Round {
-            texts.append(&mut tools);
-            match out.last_mut().filter(|last| last.role == Role::Tool) {
-                Some(last) => last.blocks.append(&mut texts),
-                None => out.push(Entry::message(role, texts)),
-            }
-        } else if apart {
+        let apart = role == Role::Tool || rules.calls == Calls::Apart;
+        if role == Role::Tool
+            && rules.results == Results::Round
+            && let Some(last) = out.last_mut().filter(|last| last.role == Role::Tool)
+        {
+            last.blocks.extend(parts(false).chain(parts(true)));
+        } else if apart && !(role == Role::Tool && rules.results == Results::Round) {
+            let texts: Vec<Block<'a>> = parts(false).collect();
             if !texts.is_empty() {
                 out.push(Entry::message(role, texts));
             }
-            out.extend(tools.into_iter().map(|block| Entry::message(role, vec![block])));
-        } else if texts.is_empty() {
-            out.push(Entry::message(role, tools));
+            out.extend(parts(true).map(|block| Entry::message(role, vec![block])));
         } else {
-            texts.append(&mut tools);
-            out.push(Entry::message(role, texts));
+            let mut blocks = Vec::with_capacity(message.parts.len());
+            blocks.extend(parts(false).chain(parts(true)));
+            out.push(Entry::message(role, blocks));
         }
         for entry in out.get_mut(first..).unwrap_or_default() {
             entry.source = source;

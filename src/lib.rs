@@ -51,6 +51,7 @@ pub mod summarize;
 pub mod summary_text;
 #[cfg(test)]
 mod testing;
+mod texts;
 pub mod tokens;
 pub mod transcript;
 pub mod tune;

@@ -8,6 +8,7 @@ use crate::context::{Block, Context, Entry, Sent};
 use crate::facts::{Fact, FactClass, FactId, FactSet, Match, Memory, State};
 use crate::summarize::FileLists;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
+use arcstr::ArcStr;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -358,7 +359,8 @@ impl<'a> Scorer<'a> {
         score.outdated = stale.into_iter().map(|(_, new)| new).collect();
         score.classes =
             FactClass::ALL.iter().copied().zip(classes).filter(|(_, tally)| tally.total > 0).collect();
-        let lines: Vec<&str> = generated.lines().collect();
+        let mut lines: Vec<&str> = Vec::with_capacity(64);
+        lines.extend(generated.lines());
         let listed = lists::listed(&lines, cycle.metadata, cycle.writes_lists);
         let Truths { now, then } = &*self.truths(cycle);
         score.list_modified = lists::score(listed.as_ref().map(|it| it.modified.as_slice()), &now.changed);
@@ -553,8 +555,8 @@ struct PathSet<'a> {
 impl<'a> PathSet<'a> {
     fn new(lists: &'a FileLists) -> Self {
         Self {
-            read: lists.read.iter().map(String::as_str).collect(),
-            modified: lists.modified.iter().map(String::as_str).collect(),
+            read: lists.read.iter().map(ArcStr::as_str).collect(),
+            modified: lists.modified.iter().map(ArcStr::as_str).collect(),
         }
     }
 

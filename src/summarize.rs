@@ -10,6 +10,7 @@ use crate::prompt::{Part, PromptRules};
 use crate::strategy::exec::Programs;
 use crate::tokens::Counter;
 use crate::transcript::Transcript;
+use arcstr::ArcStr;
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -28,11 +29,11 @@ pub use llm::ModelRules;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct FileLists {
     /// Read and never modified.
-    pub read: Vec<String>,
+    pub read: Vec<ArcStr>,
     /// Written, edited, created or renamed to, and still there.
-    pub modified: Vec<String>,
+    pub modified: Vec<ArcStr>,
     /// Deleted or renamed away.
-    pub deleted: Vec<String>,
+    pub deleted: Vec<ArcStr>,
 }
 
 impl FileLists {

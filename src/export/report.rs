@@ -7,6 +7,7 @@ use crate::results::compacted::{
 };
 use crate::tokens::TokenIndex;
 use crate::transcript::{Message, MessageIdx, Part, Transcript};
+use arcstr::ArcStr;
 use std::collections::BTreeMap;
 
 /// Characters shown of a message that left.
@@ -58,6 +59,7 @@ pub(super) fn of(
             words: words(message),
         });
     }
+    let owned = |paths: &[ArcStr]| paths.iter().map(ArcStr::to_string).collect();
     CompactReport {
         cassettes: Vec::new(),
         report: REPORT.to_owned(),
@@ -88,9 +90,9 @@ pub(super) fn of(
         messages_dropped: dropped.len() as u64,
         results_cut: results_cut as u64,
         files: ReportFiles {
-            read: compacted.lists.read.clone(),
-            modified: compacted.lists.modified.clone(),
-            deleted: compacted.lists.deleted.clone(),
+            read: owned(&compacted.lists.read),
+            modified: owned(&compacted.lists.modified),
+            deleted: owned(&compacted.lists.deleted),
         },
         notes: Vec::new(),
         dropped_by_role: roles.into_values().collect(),

@@ -23,6 +23,7 @@ use crate::context::Entry;
 use crate::ingest::canonical::compaction_line;
 use crate::ingest::{Format, Ingested, ingest};
 use crate::transcript::{Message, MessageIdx, MessageSet, Recorded, RecordedLists, Role, Transcript};
+use arcstr::ArcStr;
 use serde_json::Value;
 
 /// A compaction to be recorded in a log.
@@ -183,11 +184,12 @@ fn canonical(addition: &Addition<'_>) -> (String, String) {
         Entry::Kept(_) | Entry::Summary { .. } => None,
     });
     let lists = &addition.compacted.lists;
+    let owned = |paths: &[ArcStr]| paths.iter().map(ArcStr::to_string).collect();
     let recorded = Recorded {
         kept,
         clipped: clipped.collect(),
         summary: Some(summary.clone()),
-        lists: Some(RecordedLists { read: lists.read.clone(), modified: lists.modified.clone() }),
+        lists: Some(RecordedLists { read: owned(&lists.read), modified: owned(&lists.modified) }),
         trigger: Some("manual".to_owned()),
         tokens_before: Some(addition.tokens_before()),
         tokens_after: Some(addition.tokens_after()),

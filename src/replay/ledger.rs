@@ -8,6 +8,7 @@ use crate::paths;
 use crate::profile::FileRules;
 use crate::summarize::FileLists;
 use crate::transcript::{Outcome, Transcript};
+use arcstr::ArcStr;
 use rustc_hash::FxHashMap;
 use std::ops::Range;
 
@@ -21,9 +22,9 @@ enum State {
 /// Cumulative state of every file that a compacted call touched.
 #[derive(Debug, Clone, Default)]
 pub struct Ledger {
-    files: FxHashMap<String, (State, u64)>,
+    files: FxHashMap<ArcStr, (State, u64)>,
     /// When each file came up first.
-    first: FxHashMap<String, u64>,
+    first: FxHashMap<ArcStr, u64>,
     clock: u64,
     next_link: usize,
 }
@@ -85,22 +86,33 @@ impl Ledger {
     }
 
     fn by(&self, place: impl Fn(&str, u64) -> u64) -> FileLists {
-        let mut all: Vec<(u64, &String, State)> =
+        let mut all: Vec<(u64, &ArcStr, State)> =
             self.files.iter().map(|(path, (state, last))| (place(path, *last), path, *state)).collect();
         all.sort_unstable_by_key(|(last, _, _)| *last);
-        let of = |wanted: State| -> Vec<String> {
-            all.iter().filter(|(_, _, state)| *state == wanted).map(|(_, path, _)| (*path).clone()).collect()
-        };
-        FileLists { read: of(State::Read), modified: of(State::Modified), deleted: of(State::Deleted) }
+        let mut lists = FileLists::default();
+        for (_, path, state) in all {
+            let list = match state {
+                State::Read => &mut lists.read,
+                State::Modified => &mut lists.modified,
+                State::Deleted => &mut lists.deleted,
+            };
+            list.push(path.clone());
+        }
+        lists
     }
 
     fn record(&mut self, op: &FileOp) {
         self.clock += 1;
         let now = self.clock;
-        let path = op.path.as_str();
-        if !self.first.contains_key(path) {
-            self.first.insert(path.to_owned(), now);
-        }
+        let path = match self.first.get_key_value(op.path.as_str()) {
+            Some((known, _)) => known.clone(),
+            None => {
+                let path = ArcStr::from(op.path.as_str());
+                self.first.insert(path.clone(), now);
+                path
+            }
+        };
+        let path = &path;
         match &op.kind {
             OpKind::Read => {
                 let known = self.files.get(path).map_or(State::Read, |(state, _)| *state);
@@ -111,28 +123,28 @@ impl Ledger {
             OpKind::Delete | OpKind::Rename { .. } if self.is_unknown_directory(op) => {}
             OpKind::Delete => self.remove(path, now),
             OpKind::Rename { to } => {
-                let below: Vec<(String, State)> = self.under(path);
+                let below = self.under(path);
                 self.remove(path, now);
                 if below.is_empty() {
                     self.clock += 1;
-                    self.files.insert(to.clone(), (State::Modified, self.clock));
+                    self.files.insert(ArcStr::from(to.as_str()), (State::Modified, self.clock));
                 }
                 for (old, state) in below {
-                    let Some(rest) = old.strip_prefix(path) else { continue };
+                    let Some(rest) = old.strip_prefix(path.as_str()) else { continue };
                     self.clock += 1;
                     if state != State::Deleted {
-                        self.files.insert(format!("{to}{rest}"), (State::Modified, self.clock));
+                        self.files.insert(arcstr::format!("{to}{rest}"), (State::Modified, self.clock));
                     }
                 }
             }
         }
     }
 
-    fn set(&mut self, path: &str, entry: (State, u64)) {
+    fn set(&mut self, path: &ArcStr, entry: (State, u64)) {
         match self.files.get_mut(path) {
             Some(known) => *known = entry,
             None => {
-                self.files.insert(path.to_owned(), entry);
+                self.files.insert(path.clone(), entry);
             }
         }
     }
@@ -143,15 +155,15 @@ impl Ledger {
         let name = paths::basename(&op.path);
         op.confidence == Confidence::Shell
             && !name.trim_start_matches('.').contains('.')
-            && !self.files.contains_key(&op.path)
+            && !self.files.contains_key(op.path.as_str())
             && self.under(&op.path).is_empty()
     }
 
     /// Marks a file, or everything under a directory, as deleted.
-    fn remove(&mut self, path: &str, now: u64) {
+    fn remove(&mut self, path: &ArcStr, now: u64) {
         let below = self.under(path);
         if below.is_empty() {
-            self.files.insert(path.to_owned(), (State::Deleted, now));
+            self.files.insert(path.clone(), (State::Deleted, now));
         }
         for (old, _) in below {
             self.files.insert(old, (State::Deleted, now));
@@ -159,8 +171,8 @@ impl Ledger {
     }
 
     /// Known live files strictly under a directory, sorted.
-    fn under(&self, directory: &str) -> Vec<(String, State)> {
-        let mut below: Vec<(String, State)> = self
+    fn under(&self, directory: &str) -> Vec<(ArcStr, State)> {
+        let mut below: Vec<(ArcStr, State)> = self
             .files
             .iter()
             .filter(|(path, (state, _))| {
@@ -264,7 +276,7 @@ mod tests {
         assert_eq!(ledger.lists().read, ["/w/a.rs"]);
         ledger.apply(&transcript, &effects, 4..9, ALL);
         let lists = ledger.lists();
-        assert_eq!((lists.read, lists.modified), (vec!["/w/b.rs".to_owned()], vec!["/w/a.rs".to_owned()]));
+        assert_eq!((lists.read, lists.modified), (vec!["/w/b.rs".into()], vec!["/w/a.rs".into()]));
     }
 
     /// With rules that leave nothing out, the lists say the same as the answer key, which is built apart from them.
@@ -296,7 +308,7 @@ mod tests {
                     for (ours, theirs) in
                         [(&lists.read, key.read_at(end)), (&lists.modified, key.modified_at(end))]
                     {
-                        let differs = ours.iter().map(String::as_str).ne(theirs.iter().copied());
+                        let differs = ours.iter().map(ArcStr::as_str).ne(theirs.iter().copied());
                         if differs {
                             apart.push(format!("{}: {ours:?} {theirs:?}", path.display()));
                         }

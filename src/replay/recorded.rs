@@ -138,5 +138,6 @@ impl Walk<'_> {
 /// The lists beside a summary.
 fn lists(one: &Recorded) -> FileLists {
     let recorded = one.lists.clone().unwrap_or_default();
-    FileLists { read: recorded.read, modified: recorded.modified, deleted: Vec::new() }
+    let shared = |paths: Vec<String>| paths.into_iter().map(Into::into).collect();
+    FileLists { read: shared(recorded.read), modified: shared(recorded.modified), deleted: Vec::new() }
 }

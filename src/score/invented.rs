@@ -5,6 +5,7 @@
 //! in a later cycle or another strategy costs a map look-up.
 
 use crate::facts::FactSet;
+use crate::texts::Texts;
 use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
@@ -26,10 +27,11 @@ pub struct Occurrences<'a> {
 /// Lines of generated texts, and what they name.
 #[derive(Debug, Default)]
 struct Known {
-    /// Per line, the numbers of its tokens.
-    lines: FxHashMap<Box<str>, Box<[u32]>>,
+    /// Per line, the numbers of its tokens: where they stand in `of_lines`.
+    lines: Texts<Range<usize>>,
+    of_lines: Vec<u32>,
     /// Numbers of tokens.
-    numbers: FxHashMap<Box<str>, u32>,
+    numbers: Texts<u32>,
     /// By number.
     tokens: Vec<Token>,
 }
@@ -92,16 +94,17 @@ impl<'a> Occurrences<'a> {
         prefix_end: MessageIdx,
         take: impl FnOnce(&[&Token]) -> R,
     ) -> R {
-        let Known { lines, numbers, tokens } = &mut *self.known.borrow_mut();
+        let Known { lines, of_lines, numbers, tokens } = &mut *self.known.borrow_mut();
+        let mut candidates: Vec<&str> = Vec::new();
         let mut unknown: Vec<u32> = Vec::new();
         for line in text {
-            let of_line = if let Some(of_line) = lines.get(line) {
-                of_line
-            } else {
-                let of_line = self.tokens(line, numbers, tokens);
-                lines.entry(line.into()).or_insert(of_line)
-            };
-            unknown.extend(of_line.iter().filter(|number| {
+            let of_line = lines.get_or_insert_with(line, || {
+                let start = of_lines.len();
+                take_candidates(line, &mut candidates);
+                of_lines.extend(self.tokens(candidates.drain(..), numbers, tokens));
+                start..of_lines.len()
+            });
+            unknown.extend(of_lines.get(of_line.clone()).into_iter().flatten().filter(|number| {
                 tokens.get(**number as usize).is_some_and(|token| !self.occurs(token, prefix_end))
             }));
         }
@@ -111,28 +114,22 @@ impl<'a> Occurrences<'a> {
         take(&unknown)
     }
 
-    /// The tokens of a line that may be unknown.
-    fn tokens(
+    /// The numbers of tokens that may be unknown.
+    fn tokens<'t>(
         &self,
-        line: &str,
-        numbers: &mut FxHashMap<Box<str>, u32>,
+        candidates: impl Iterator<Item = &'t str>,
+        numbers: &mut Texts<u32>,
         tokens: &mut Vec<Token>,
-    ) -> Box<[u32]> {
-        let mut candidates: Vec<&str> = Vec::new();
-        take_candidates(line, &mut candidates);
+    ) -> impl Iterator<Item = u32> {
         // Harnesses tell where the log itself lies.
         let own = |token: &str| !self.transcript.id.is_empty() && bare(token).contains(&self.transcript.id);
-        candidates
-            .into_iter()
-            .filter(|token| !own(token))
-            .map(|token| {
-                *numbers.entry(token.into()).or_insert_with(|| {
-                    let path = self.paths.get(bare(token)).copied();
-                    tokens.push(Token { text: token.into(), path, held: Cell::default() });
-                    tokens.len() as u32 - 1
-                })
+        candidates.filter(move |token| !own(token)).map(|token| {
+            *numbers.get_or_insert_with(token, || {
+                let path = self.paths.get(bare(token)).copied();
+                tokens.push(Token { text: token.into(), path, held: Cell::default() });
+                tokens.len() as u32 - 1
             })
-            .collect()
+        })
     }
 
     fn occurs(&self, token: &Token, prefix_end: MessageIdx) -> bool {

@@ -6,16 +6,17 @@
 
 use super::invented::bare;
 use crate::summarize::FileLists;
-use rustc_hash::{FxHashMap, FxHashSet};
+use arcstr::ArcStr;
+use rustc_hash::FxHashSet;
 use std::cell::OnceCell;
 
 /// Paths as listed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Listed {
+pub struct Listed<'t> {
     /// Called modified.
-    pub modified: Vec<String>,
+    pub modified: Vec<&'t str>,
     /// Called read.
-    pub read: Vec<String>,
+    pub read: Vec<&'t str>,
 }
 
 /// A list against the truth. `listed` and `right` are `None` when there is no list.
@@ -51,9 +52,14 @@ impl ListScore {
 }
 
 /// The lists of the lines of a generated text, or of the harness; `None` when there are none and none are meant to be.
-pub fn listed(lines: &[&str], metadata: Option<&FileLists>, writes_lists: bool) -> Option<Listed> {
+pub fn listed<'t>(
+    lines: &[&'t str],
+    metadata: Option<&'t FileLists>,
+    writes_lists: bool,
+) -> Option<Listed<'t>> {
     if let Some(lists) = metadata {
-        return Some(Listed { modified: lists.modified.clone(), read: lists.read.clone() });
+        let borrowed = |paths: &'t [ArcStr]| paths.iter().map(ArcStr::as_str).collect();
+        return Some(Listed { modified: borrowed(&lists.modified), read: borrowed(&lists.read) });
     }
     if !writes_lists {
         return None;
@@ -74,16 +80,16 @@ pub fn listed(lines: &[&str], metadata: Option<&FileLists>, writes_lists: bool) 
 }
 
 /// A line of a block is one path, unless it says what was left out.
-fn push(line: &str, modified: bool, found: &mut Listed) {
+fn push<'t>(line: &'t str, modified: bool, found: &mut Listed<'t>) {
     let path = clean(line);
     if path.is_empty() || path.starts_with('…') || path.starts_with("...") || line.starts_with('[') {
         return;
     }
-    if modified { &mut found.modified } else { &mut found.read }.push(path.to_owned());
+    if modified { &mut found.modified } else { &mut found.read }.push(path);
 }
 
 /// `Modified files: a, b.` or `- Read files: c` anywhere in a line.
-fn sentence(line: &str, found: &mut Listed) {
+fn sentence<'t>(line: &'t str, found: &mut Listed<'t>) {
     if !line.contains(" files:") {
         return;
     }
@@ -110,8 +116,8 @@ fn clean(path: &str) -> &str {
 pub struct Names<'t> {
     paths: Vec<&'t str>,
     exact: OnceCell<FxHashSet<&'t str>>,
-    /// The paths by their last component.
-    by_name: OnceCell<FxHashMap<&'t str, Vec<&'t str>>>,
+    /// The paths behind their last components, by these; one without a slash ends in nothing shorter than itself.
+    by_name: OnceCell<Vec<(&'t str, &'t str)>>,
 }
 
 impl<'t> Names<'t> {
@@ -125,20 +131,31 @@ impl<'t> Names<'t> {
         let spelling = bare(spelling);
         let exact = self.exact.get_or_init(|| self.paths.iter().copied().collect());
         exact.get(spelling).copied().or_else(|| {
-            let by_name = self.by_name.get_or_init(|| by_name(&self.paths));
-            let ends_so = |path: &&&str| {
-                let before = path.strip_suffix(spelling);
-                before.is_some_and(|before| before.ends_with('/') && !spelling.is_empty())
-            };
-            let mut alike = by_name.get(name(spelling))?.iter().filter(ends_so);
-            alike.next().filter(|_| alike.next().is_none()).copied()
+            let by_name = self.by_name.get_or_init(|| {
+                let mut by_name: Vec<(&str, &str)> = self
+                    .paths
+                    .iter()
+                    .filter(|path| path.contains('/'))
+                    .map(|path| (name(path), *path))
+                    .collect();
+                by_name.sort_unstable();
+                by_name
+            });
+            let wanted = name(spelling);
+            let first = by_name.partition_point(|(name, _)| *name < wanted);
+            let mut alike =
+                by_name.iter().skip(first).take_while(|(name, _)| *name == wanted).filter_map(|(_, path)| {
+                    let before = path.strip_suffix(spelling)?;
+                    (before.ends_with('/') && !spelling.is_empty()).then_some(*path)
+                });
+            alike.next().filter(|_| alike.next().is_none())
         })
     }
 }
 
 /// Compares a list with the truth. A listed path is right when it is a true path, or the end of exactly
 /// one; each true path counts once.
-pub fn score(listed: Option<&[String]>, names: &Names<'_>) -> ListScore {
+pub fn score(listed: Option<&[&str]>, names: &Names<'_>) -> ListScore {
     let truth = names.paths.len() as u64;
     let Some(listed) = listed else {
         return ListScore { listed: None, right: None, truth };
@@ -151,8 +168,8 @@ pub fn score(listed: Option<&[String]>, names: &Names<'_>) -> ListScore {
 
 /// Listed paths under the wrong heading: called modified and only read, called read and changed, called either and
 /// deleted. A spelling that names a file of its own heading is right there, whatever else ends like it.
-pub fn misclassified(listed: &Listed, changed: &Names<'_>, read: &Names<'_>, deleted: &Names<'_>) -> u64 {
-    let wrong = |list: &[String], own: &Names<'_>, other: &Names<'_>| {
+pub fn misclassified(listed: &Listed<'_>, changed: &Names<'_>, read: &Names<'_>, deleted: &Names<'_>) -> u64 {
+    let wrong = |list: &[&str], own: &Names<'_>, other: &Names<'_>| {
         let strange = list.iter().filter(|path| own.named(path).is_none());
         let wrong: FxHashSet<&str> =
             strange.filter_map(|path| other.named(path).or_else(|| deleted.named(path))).collect();
@@ -164,17 +181,6 @@ pub fn misclassified(listed: &Listed, changed: &Names<'_>, read: &Names<'_>, del
 /// What stands behind the last slash of a path.
 fn name(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
-}
-
-/// Paths by their names; one without a slash ends in nothing shorter than itself.
-fn by_name<'t>(paths: &[&'t str]) -> FxHashMap<&'t str, Vec<&'t str>> {
-    let mut by_name: FxHashMap<&str, Vec<&str>> = FxHashMap::default();
-    for path in paths {
-        if path.contains('/') {
-            by_name.entry(name(path)).or_default().push(path);
-        }
-    }
-    by_name
 }
 
 #[cfg(test)]
@@ -210,7 +216,7 @@ mod tests {
     #[test]
     fn a_path_is_right_when_it_ends_exactly_one_true_path() {
         let truth = ["/p/src/a/mod.rs", "/p/src/b/mod.rs", "/p/c.rs"];
-        let listed = ["mod.rs", "a/mod.rs", "c.rs", "d.rs"].map(str::to_owned);
+        let listed = ["mod.rs", "a/mod.rs", "c.rs", "d.rs"];
         let score = score(Some(&listed), &Names::new(truth.to_vec()));
         assert_eq!((score.listed, score.right, score.truth), (Some(4), Some(2), 3));
         assert_eq!(score.precision(), Some(0.5));
@@ -218,9 +224,8 @@ mod tests {
 
     #[test]
     fn a_file_under_the_wrong_heading_is_misclassified() {
-        let check = |modified: &[&str], read: &[&str], expected| {
-            let list = |paths: &[&str]| paths.iter().map(|path| (*path).to_owned()).collect();
-            let listed = Listed { modified: list(modified), read: list(read) };
+        let check = |modified: &[&'static str], read: &[&'static str], expected| {
+            let listed = Listed { modified: modified.to_vec(), read: read.to_vec() };
             let [changed, read, deleted] =
                 ["/p/src/a.rs", "/p/src/b.rs", "/p/src/c.rs"].map(|path| Names::new(vec![path]));
             let found = misclassified(&listed, &changed, &read, &deleted);
@@ -234,7 +239,7 @@ mod tests {
 
     #[test]
     fn a_true_path_spelled_twice_is_right_once() {
-        let listed = ["/p/src/a.rs", "src/a.rs"].map(str::to_owned);
+        let listed = ["/p/src/a.rs", "src/a.rs"];
         let score = score(Some(&listed), &Names::new(vec!["/p/src/a.rs"]));
         assert_eq!((score.listed, score.right, score.recall()), (Some(2), Some(1), Some(1.0)));
     }

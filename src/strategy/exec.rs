@@ -4,6 +4,7 @@
 //! needs one at a time; whatever it does, it costs the session that asked it, and no other.
 
 use crate::transcript::{Message, Outcome, Part, Role};
+use arcstr::ArcStr;
 use process::Process;
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
@@ -58,11 +59,11 @@ pub struct Ask<'a> {
 #[derive(Debug, Serialize)]
 pub struct Files<'a> {
     /// Read and never modified.
-    pub read: &'a [String],
+    pub read: &'a [ArcStr],
     /// Written, edited, created.
-    pub modified: &'a [String],
+    pub modified: &'a [ArcStr],
     /// Deleted or renamed away.
-    pub deleted: &'a [String],
+    pub deleted: &'a [ArcStr],
 }
 
 /// A message.

@@ -46,8 +46,8 @@ fn session(roles: &str) -> Transcript {
 
 fn lists() -> FileLists {
     FileLists {
-        read: vec!["/p/a.md".to_owned()],
-        modified: (0..30).map(|n| format!("/p/src/file_{n}.rs")).collect(),
+        read: vec!["/p/a.md".into()],
+        modified: (0..30).map(|n| arcstr::format!("/p/src/file_{n}.rs")).collect(),
         deleted: Vec::new(),
     }
 }

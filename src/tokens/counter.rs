@@ -1,7 +1,7 @@
 //! Counts of generated text, remembered by line, and by what lines have in common.
 
 use super::Tokenizer;
-use rustc_hash::FxHashMap;
+use crate::texts::Texts;
 use std::sync::{Mutex, PoisonError};
 
 /// Counts texts that share most of their lines: drafts of one summary, and the summaries of one session.
@@ -54,7 +54,7 @@ impl Counter {
 /// About so many pieces the texts of a short session are made of.
 const FEW: usize = 256;
 
-type Counts = FxHashMap<Box<str>, u32>;
+type Counts = Texts<u32>;
 
 /// The count of a piece of text, made when it is asked for the first time.
 fn remembered(known: &mut Counts, text: &str, count: impl FnOnce(&mut Counts) -> u32) -> u32 {
@@ -65,8 +65,7 @@ fn remembered(known: &mut Counts, text: &str, count: impl FnOnce(&mut Counts) ->
     if known.is_empty() {
         known.reserve(FEW);
     }
-    known.insert(text.into(), count);
-    count
+    *known.get_or_insert_with(text, || count)
 }
 
 /// A line without its first words and without its last ones, between these. A line is parted only before the blank of a

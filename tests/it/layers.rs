@@ -9,6 +9,7 @@ const ROWS: &[(&str, usize)] = &[
     ("paths", 0),
     ("lanes", 0),
     ("scan", 0),
+    ("texts", 0),
     ("discover", 1),
     ("ingest", 1),
     ("fileops", 1),

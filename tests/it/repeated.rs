@@ -191,7 +191,7 @@ fn lists_of_a_quoted_summary_get_into_no_list() {
 /// The harness' lists, sorted.
 fn listed(lists: &FileLists) -> [Vec<String>; 2] {
     [&lists.read, &lists.modified].map(|list| {
-        let mut list = list.clone();
+        let mut list: Vec<String> = list.iter().map(ToString::to_string).collect();
         list.sort();
         list
     })

@@ -7,6 +7,7 @@ use crate::ledger::Order;
 use crate::paths;
 use crate::summarize::{FileLists, ListForm};
 use crate::tokens::Counter;
+use arcstr::ArcStr;
 use std::borrow::Cow;
 use std::fmt::Write as _;
 
@@ -71,7 +72,7 @@ impl<'a, 'c> Paths<'a, 'c> {
         };
         let mut left = limits.all;
         let mut tokens = 0;
-        let mut take = |paths: &'a [String], known: &mut Vec<_>, most: u64| {
+        let mut take = |paths: &'a [ArcStr], known: &mut Vec<_>, most: u64| {
             let (shown, used) = shown(paths, known, price, most.min(left));
             left -= used.min(left);
             tokens += used;
@@ -221,7 +222,7 @@ pub(crate) fn label(name: &str) -> &'static str {
 /// The most recent paths that fit `most` tokens, and the tokens they take. What is known of them grows with each that is
 /// looked at for the first time.
 fn shown<'a>(
-    paths: &'a [String],
+    paths: &'a [ArcStr],
     known: &mut Vec<(Cow<'a, str>, u64)>,
     price: impl Fn(&'a str) -> (Cow<'a, str>, u64),
     most: u64,

@@ -2,6 +2,7 @@
 
 use super::digest::without_stop;
 use super::words::{self, Cues, Look, look};
+use smallvec::SmallVec;
 use std::ops::Deref;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, OnceLock};
@@ -199,7 +200,7 @@ pub(super) struct Body {
     /// The line, without label.
     pub(super) text: Box<str>,
     /// Content words.
-    pub(super) words: Box<[u32]>,
+    pub(super) words: SmallVec<[u32; 12]>,
     /// Values.
     pub(super) values: Box<[u32]>,
     /// Signature of `words`.
@@ -248,7 +249,7 @@ impl Body {
         Self {
             text: text.into(),
             signature: words::signature(&words),
-            words: words.as_slice().into(),
+            words: SmallVec::from_slice(&words),
             values: values.as_slice().into(),
             rejects,
             tokens: OnceLock::new(),

@@ -9,7 +9,7 @@ use super::lines::{self, Mark};
 use super::outcome::command_key;
 use super::words::{self, Cues, look};
 use crate::summarize::Told;
-use rustc_hash::FxHashMap;
+use crate::texts::Texts;
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -19,7 +19,7 @@ const WHOLE: usize = 2 * lines::LONGEST;
 /// Lines of the earlier summaries of a session, keyed by their clean text, from which alone follows what is kept here.
 /// Most lines stand in the next summary again, and in that of the other layout.
 #[derive(Debug, Default)]
-pub(super) struct Memory(Mutex<FxHashMap<Box<str>, Known>>);
+pub(super) struct Memory(Mutex<Texts<Known>>);
 
 /// What a line looks like.
 #[derive(Debug)]
@@ -52,10 +52,12 @@ pub(super) fn remember<'a>(items: impl Iterator<Item = &'a Item>, memory: &Memor
     for item in items {
         if let Some(seen) = item.seen
             && !item.remembered.swap(true, Ordering::Relaxed)
-            && !memory.contains_key(&item.text)
         {
-            let plain = is_plain(&item.text);
-            memory.insert(item.text.clone(), Known { body: item.body.clone(), seen, plain });
+            memory.get_or_insert_with(&item.text, || Known {
+                body: item.body.clone(),
+                seen,
+                plain: is_plain(&item.text),
+            });
         }
     }
 }
@@ -121,7 +123,7 @@ pub(super) fn told(lines: &[Told], memory: &Memory) -> Vec<Item> {
     for Told { message, line } in lines {
         let clean = lines::clean_cut(line, WHOLE);
         let clean = without_stop(&clean);
-        let Known { body, seen, .. } = memory.entry(clean.into()).or_insert_with(|| Known::new(clean));
+        let Known { body, seen, .. } = memory.get_or_insert_with(clean, || Known::new(clean));
         if seen.content || seen.details > 0 {
             let weight = (1.1 * seen.info).max(0.8);
             let key = Some(words::key(clean));
@@ -133,13 +135,7 @@ pub(super) fn told(lines: &[Told], memory: &Memory) -> Vec<Item> {
 }
 
 /// One line, with the kind its label, mark or section gives it.
-fn push(
-    out: &mut Vec<Item>,
-    memory: &mut FxHashMap<Box<str>, Known>,
-    text: &str,
-    mark: Mark,
-    section: Option<Kind>,
-) {
+fn push(out: &mut Vec<Item>, memory: &mut Texts<Known>, text: &str, mark: Mark, section: Option<Kind>) {
     let (kind, text) = match Kind::labelled(text) {
         Some((kind, rest)) => (Some(kind), rest),
         None => (None, text),
@@ -150,12 +146,11 @@ fn push(
     if !memory.get(clean).is_some_and(|known| known.plain) {
         cleaned = lines::clean_cut(text, WHOLE);
         clean = without_stop(&cleaned);
-        if !memory.contains_key(clean) {
-            memory.insert(clean.into(), Known::new(clean));
-        }
     }
-    let known = memory.get(clean).filter(|known| known.seen.content);
-    let Some(Known { body, seen, .. }) = known else { return };
+    let Known { body, seen, .. } = memory.get_or_insert_with(clean, || Known::new(clean));
+    if !seen.content {
+        return;
+    }
     let kind = kind.unwrap_or(match (mark, section) {
         (Mark::Open, _) => Kind::Todo,
         (Mark::Closed, _) => Kind::Done,
@@ -263,7 +258,7 @@ mod tests {
             let (known, memory) = (Known::new(&item.text), Memory::default());
             remember([&item].into_iter(), &memory);
             let memory = memory.0.lock().unwrap();
-            prop_assert_eq!(memory.len(), usize::from(item.seen.is_some()));
+            prop_assert_eq!(memory.get(&item.text).is_some(), item.seen.is_some());
             if let Some(made) = memory.get(&item.text) {
                 let bare = |body: &Body| format!("{:?}", (&body.text, &body.words, &body.values, body.signature, body.rejects));
                 prop_assert_eq!(format!("{:?}", made.seen), format!("{:?}", known.seen));

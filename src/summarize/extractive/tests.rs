@@ -151,9 +151,9 @@ fn summarize(session: &(Transcript, Vec<ToolKind>), ask: &Ask<'_>) -> Result<Str
 
 fn lists() -> FileLists {
     FileLists {
-        read: vec!["/home/me/app/README.md".to_owned(), "/etc/hosts".to_owned()],
-        modified: vec!["/home/me/app/src/a.rs".to_owned(), "/home/me/app/src/b.rs".to_owned()],
-        deleted: vec!["/home/me/app/src/old.rs".to_owned()],
+        read: vec!["/home/me/app/README.md".into(), "/etc/hosts".into()],
+        modified: vec!["/home/me/app/src/a.rs".into(), "/home/me/app/src/b.rs".into()],
+        deleted: vec!["/home/me/app/src/old.rs".into()],
     }
 }
 
@@ -324,9 +324,9 @@ fn summarizing_nothing_more_changes_nothing() {
 fn the_budget_is_exact_and_the_output_repeats() {
     let session = sample().filler(1, 40).build();
     let many = FileLists {
-        read: (0..300).map(|n| format!("/home/me/app/docs/chapter_{n}.md")).collect(),
-        modified: (0..60).map(|n| format!("/home/me/app/src/module_{n}/mod.rs")).collect(),
-        deleted: vec!["/home/me/app/gone.txt".to_owned()],
+        read: (0..300).map(|n| arcstr::format!("/home/me/app/docs/chapter_{n}.md")).collect(),
+        modified: (0..60).map(|n| arcstr::format!("/home/me/app/src/module_{n}/mod.rs")).collect(),
+        deleted: vec!["/home/me/app/gone.txt".into()],
     };
     for layout in LAYOUTS {
         for form in [ListForm::Tags, ListForm::Inline] {
@@ -346,8 +346,8 @@ fn the_budget_is_exact_and_the_output_repeats() {
 fn modified_files_are_dropped_last() {
     let session = sample().filler(1, 40).build();
     let many = FileLists {
-        read: (0..100).map(|n| format!("/home/me/app/docs/chapter_{n}.md")).collect(),
-        modified: (0..55).map(|n| format!("/home/me/app/src/module_{n}.rs")).collect(),
+        read: (0..100).map(|n| arcstr::format!("/home/me/app/docs/chapter_{n}.md")).collect(),
+        modified: (0..55).map(|n| arcstr::format!("/home/me/app/src/module_{n}.rs")).collect(),
         deleted: Vec::new(),
     };
     for layout in LAYOUTS {
