@@ -105,9 +105,9 @@ fn one(
     let mut alive = vec![true; CLASSES.len() * FACTS as usize];
     for cycle in 1..=CYCLES {
         let mut row = CycleRow {
-            session: id.to_owned(),
-            profile: "standard".to_owned(),
-            strategy: strategy.to_owned(),
+            session: id.into(),
+            profile: "standard".into(),
+            strategy: strategy.to_owned().into(),
             window: 8_000,
             cycle,
             tokens_before: 7_500,
@@ -124,8 +124,8 @@ fn one(
                 kept += u64::from(*alive);
                 if lost {
                     output.facts.push(FactRow {
-                        session: id.to_owned(),
-                        profile: "standard".to_owned(),
+                        session: id.into(),
+                        profile: "standard".into(),
                         strategy: Cow::Borrowed(strategy),
                         window: 8_000,
                         cycle,
@@ -149,12 +149,12 @@ fn one(
                 }
             }
             output.classes.push(ClassRow {
-                session: id.to_owned(),
-                profile: "standard".to_owned(),
-                strategy: strategy.to_owned(),
+                session: id.into(),
+                profile: "standard".into(),
+                strategy: strategy.to_owned().into(),
                 window: 8_000,
                 cycle,
-                class: class.to_owned(),
+                class: class.to_owned().into(),
                 total: FACTS,
                 at_risk: FACTS,
                 in_summary: kept,
@@ -179,12 +179,12 @@ fn one(
     let share = ratio(kept_all, at_risk_all);
     let structural = kept_shares.iter().filter_map(|(share, _)| *share).sum::<f64>() / f64::from(CYCLES);
     output.sessions.push(SessionRow {
-        session: id.to_owned(),
-        source: format!("logs/{id}.jsonl"),
-        format: if at.is_multiple_of(3) { "codex" } else { "claude-code" }.to_owned(),
-        origin: "main".to_owned(),
-        profile: "standard".to_owned(),
-        strategy: strategy.to_owned(),
+        session: id.into(),
+        source: format!("logs/{id}.jsonl").into(),
+        format: if at.is_multiple_of(3) { "codex" } else { "claude-code" }.into(),
+        origin: "main".into(),
+        profile: "standard".into(),
+        strategy: strategy.to_owned().into(),
         window: 8_000,
         window_source: "cycles".to_owned(),
         messages: 300,
@@ -213,12 +213,12 @@ fn one(
 fn spell(id: &str, strategy: &str, class: &str, age: u32, lost: u64, censored: u64) -> SpellRow {
     let structural = class.starts_with("file.") || class == "command" || class == "check";
     SpellRow {
-        session: id.to_owned(),
-        profile: "standard".to_owned(),
-        strategy: strategy.to_owned(),
+        session: id.into(),
+        profile: "standard".into(),
+        strategy: strategy.to_owned().into(),
         window: 8_000,
-        kind: if structural { "structural" } else { "lexical" }.to_owned(),
-        class: class.to_owned(),
+        kind: if structural { "structural" } else { "lexical" }.into(),
+        class: class.to_owned().into(),
         age,
         lost,
         censored,

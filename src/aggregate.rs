@@ -540,8 +540,7 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
     }
     let mut seen: BTreeMap<(&str, &str, &str, u64, u32), usize> = BTreeMap::new();
     for cycle in &output.cycles {
-        let (session, profile, strategy) =
-            (cycle.session.as_str(), cycle.profile.as_str(), cycle.strategy.as_str());
+        let (session, profile, strategy) = (cycle.session.as_str(), cycle.profile.as_str(), &*cycle.strategy);
         let turn = seen.entry((session, profile, strategy, cycle.window, cycle.cycle)).or_default();
         let plan = plans
             .get(&(session, profile, strategy, cycle.window))
@@ -556,8 +555,7 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
     }
     let mut seen: BTreeMap<(&str, &str, &str, u64, &str, u32), usize> = BTreeMap::new();
     for spell in &output.spells {
-        let (session, profile, strategy) =
-            (spell.session.as_str(), spell.profile.as_str(), spell.strategy.as_str());
+        let (session, profile, strategy) = (spell.session.as_str(), spell.profile.as_str(), &*spell.strategy);
         let turn =
             seen.entry((session, profile, strategy, spell.window, &spell.class, spell.age)).or_default();
         let plan = plans
@@ -572,8 +570,7 @@ fn groups(output: &RunOutput) -> Vec<Group<'_>> {
     }
     let mut seen: BTreeMap<(&str, &str, &str, u64, &str, u32), usize> = BTreeMap::new();
     for row in &output.classes {
-        let (session, profile, strategy) =
-            (row.session.as_str(), row.profile.as_str(), row.strategy.as_str());
+        let (session, profile, strategy) = (row.session.as_str(), row.profile.as_str(), &*row.strategy);
         let turn = seen.entry((session, profile, strategy, row.window, &row.class, row.cycle)).or_default();
         let plan =
             plans.get(&(session, profile, strategy, row.window)).and_then(|plans| plans.get(*turn).copied());
@@ -746,7 +743,7 @@ fn compare(first: &Group<'_>, second: &Group<'_>, metric: Metric) -> DifferenceR
     let values = |group: &Group<'_>| -> BTreeMap<String, f64> {
         let of = |session: &&SessionRow| {
             let value = if counts(session) { metric.of_session(session) } else { None };
-            Some((session.session.clone(), value?))
+            Some((session.session.to_string(), value?))
         };
         group.sessions.iter().filter_map(of).collect()
     };

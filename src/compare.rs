@@ -9,7 +9,7 @@ mod losses;
 use crate::aggregate::across::{ChangeRow, SessionChange, changes};
 use crate::aggregate::scores::{AMOUNTS, Contender, INVARIANTS, Score, State};
 use crate::gate::{EMBEDDED, Fingerprint, Side, Verdict};
-use crate::results::{LossRow, RunOutput, SessionRow, Settings, WriterSettings};
+use crate::results::{LossRow, Name, RunOutput, SessionRow, Settings, WriterSettings};
 use losses::ScoredInBoth;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -204,7 +204,7 @@ fn unequal(before: &[Score], after: &[Score]) -> BTreeSet<Contender> {
 /// Sessions under the same plan whose searched windows differ.
 fn windows_changed(before: &RunOutput, after: &RunOutput, common: &BTreeSet<String>) -> u64 {
     let key = |row: &SessionRow| (row.session.clone(), row.profile.clone(), row.strategy.clone());
-    let searched = |row: &&SessionRow| row.window_source == "cycles" && common.contains(&row.session);
+    let searched = |row: &&SessionRow| row.window_source == "cycles" && common.contains(row.session.as_str());
     let known: BTreeMap<_, u64> =
         before.sessions.iter().filter(searched).map(|row| (key(row), row.window)).collect();
     let other = |row: &&SessionRow| known.get(&key(row)).is_some_and(|window| *window != row.window);
@@ -259,9 +259,14 @@ impl Comparison {
 fn only(run: &RunOutput, sessions: &BTreeSet<String>) -> RunOutput {
     RunOutput {
         manifest: run.manifest.clone(),
-        sessions: run.sessions.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
-        cycles: run.cycles.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
-        classes: run.classes.iter().filter(|row| sessions.contains(&row.session)).cloned().collect(),
+        sessions: run
+            .sessions
+            .iter()
+            .filter(|row| sessions.contains(row.session.as_str()))
+            .cloned()
+            .collect(),
+        cycles: run.cycles.iter().filter(|row| sessions.contains(row.session.as_str())).cloned().collect(),
+        classes: run.classes.iter().filter(|row| sessions.contains(row.session.as_str())).cloned().collect(),
         ..RunOutput::default()
     }
 }
@@ -277,11 +282,12 @@ fn single_profiles(before: &RunOutput, after: &RunOutput) -> Option<(String, Str
 /// Gives every row the profile's other name.
 fn rename(run: &mut RunOutput, name: &str) {
     run.manifest.settings.profiles = vec![name.to_owned()];
-    run.sessions.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
-    run.cycles.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
-    run.classes.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
-    run.spells.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
-    run.facts.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
+    let shared = Name::from(name);
+    run.sessions.iter_mut().for_each(|row| row.profile = shared.clone());
+    run.cycles.iter_mut().for_each(|row| row.profile = shared.clone());
+    run.classes.iter_mut().for_each(|row| row.profile = shared.clone());
+    run.spells.iter_mut().for_each(|row| row.profile = shared.clone());
+    run.facts.iter_mut().for_each(|row| row.profile = shared.clone());
     run.manifest.worst_losses.iter_mut().for_each(|row| name.clone_into(&mut row.profile));
 }
 

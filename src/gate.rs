@@ -151,7 +151,7 @@ impl Side {
         Self {
             manifest: run.manifest.clone(),
             scores: scores(run),
-            errors: failed.map(|row| (row.session.clone(), row.error.clone())).collect(),
+            errors: failed.map(|row| (row.session.to_string(), row.error.clone())).collect(),
         }
     }
 

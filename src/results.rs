@@ -13,11 +13,14 @@ pub mod files;
 mod growing;
 pub mod inspected;
 pub mod journal;
+mod name;
 pub mod probes;
 pub mod shown;
 pub mod sound;
 pub mod spool;
 pub mod stray;
+
+pub use name::Name;
 
 /// Version of the columns; grows when a column is added, changes meaning or goes.
 pub const SCHEMA_VERSION: u32 = 6;
@@ -47,17 +50,17 @@ pub const CLASSES: [&str; 14] = [
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct CycleRow {
     /// Session id, unique in the run.
-    pub session: String,
+    pub session: Name,
     /// File the session was read from, as given on the command line.
-    pub source: String,
+    pub source: Name,
     /// Log format; of a canonical log, that of the log it was converted from.
-    pub format: String,
+    pub format: Name,
     /// Profile name.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy that was asked for.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// Strategy that ran.
-    pub strategy_used: String,
+    pub strategy_used: Cow<'static, str>,
     /// Why another strategy ran than the one asked for.
     pub fallback_reason: String,
     /// Who wrote the text; empty for strategies that need nobody.
@@ -309,17 +312,17 @@ pub struct CycleRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct ClassRow {
     /// Session id.
-    pub session: String,
+    pub session: Name,
     /// Profile name.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// Window in tokens.
     pub window: u64,
     /// Cycle, from 1.
     pub cycle: u32,
     /// Class of facts, e.g. `file.modified`.
-    pub class: String,
+    pub class: Cow<'static, str>,
     /// Live facts of the class in the prefix.
     pub total: u64,
     /// Of those, at risk.
@@ -343,17 +346,17 @@ pub struct ClassRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SpellRow {
     /// Session id.
-    pub session: String,
+    pub session: Name,
     /// Profile name.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// Window in tokens.
     pub window: u64,
     /// `structural` or `lexical`.
-    pub kind: String,
+    pub kind: Cow<'static, str>,
     /// Class when the spell began.
-    pub class: String,
+    pub class: Cow<'static, str>,
     /// Cycles from its beginning to its end, from 1.
     pub age: u32,
     /// Spells that ended in loss at this age.
@@ -366,9 +369,9 @@ pub struct SpellRow {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct EventRow {
     /// Session id.
-    pub session: String,
+    pub session: Name,
     /// Profile name.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy.
     pub strategy: String,
     /// Window in tokens.
@@ -387,9 +390,9 @@ pub struct EventRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct FactRow {
     /// Session id.
-    pub session: String,
+    pub session: Name,
     /// Profile name.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy.
     pub strategy: Cow<'static, str>,
     /// Window in tokens.
@@ -434,23 +437,23 @@ pub struct FactRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct SessionRow {
     /// Session id, unique in the run.
-    pub session: String,
+    pub session: Name,
     /// File.
-    pub source: String,
+    pub source: Name,
     /// Format.
-    pub format: String,
+    pub format: Name,
     /// `main` or `sidechain`.
-    pub origin: String,
+    pub origin: Cow<'static, str>,
     /// Profile.
-    pub profile: String,
+    pub profile: Name,
     /// Strategy.
-    pub strategy: String,
+    pub strategy: Cow<'static, str>,
     /// Window in tokens.
     pub window: u64,
     /// How the window was chosen: `cycles`, `given`, `model-table`, `log` or `default`.
     pub window_source: String,
     /// Model of its last reply that names one.
-    pub model: String,
+    pub model: Name,
     /// Messages of the session.
     pub messages: u64,
     /// Tool calls.
@@ -552,13 +555,13 @@ pub struct SessionRow {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
 pub struct AuditRow {
     /// Session id.
-    pub session: String,
+    pub session: Name,
     /// File.
-    pub source: String,
+    pub source: Name,
     /// Number of the compaction in its session, from 1; as in the cycle rows.
     pub cycle: u32,
     /// Format of the log.
-    pub format: String,
+    pub format: Name,
     /// Line of its record.
     pub line: u64,
     /// Who asked for it, in the log's word: `auto`, `manual`, or empty.

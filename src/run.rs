@@ -25,7 +25,7 @@ use crate::replay::{
     Asked, Cost, Mode, Plan, Planner, Schedule, ScheduleMode, effects, kinds, repeat_schedule, replay,
 };
 use crate::results::{
-    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Problem, RunOutput, SessionRow, SpellRow,
+    AuditRow, ClassRow, CycleRow, EventRow, FactRow, LossRow, Name, Problem, RunOutput, SessionRow, SpellRow,
     WriterSettings, ratio,
 };
 use crate::score::{Cycle, CycleScore, Scorer};
@@ -331,7 +331,7 @@ struct Place<'a> {
 fn failed(transcript: &Transcript, place: Place<'_>, settings: &RunSettings) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), failed: true, ..SessionOutcome::default() };
     let mut fail = |profile: &str, strategy: Strategy| {
-        let mut row = session_row(transcript, place, profile, strategy);
+        let mut row = session_row(transcript, place, profile.into(), strategy);
         "the replay of this session failed; please report it with the log".clone_into(&mut row.error);
         outcome.sessions.push(row);
     };
@@ -404,6 +404,10 @@ fn under_plans(
     let prepared = stages.prepare(transcript, &tokens, settings.tokenizer, &effects, &settings.asked);
     let planners = stages.planners(&prepared, &settings.profiles, settings.summary_tokens);
     let targets = targets(transcript, &tokens, &planners, settings, wanted);
+    let like = session_row(transcript, place, Name::default(), Strategy::None);
+    let of_profile =
+        |target: &Target<'_>| SessionRow { profile: target.profile.name.as_str().into(), ..like.clone() };
+    let likes: Vec<SessionRow> = targets.iter().map(of_profile).collect();
     let reach = Reach::of(&targets, transcript, settings);
     // Facts are extracted only for sessions that are compacted at all.
     let facts = reach.map(|reach| {
@@ -415,7 +419,7 @@ fn under_plans(
     let scorer = facts.as_ref().map(|facts| Scorer::new(transcript, facts));
     let makeup = Makeup::of(transcript, &tokens, facts.as_ref());
     let mut stopped = 0;
-    for target in &targets {
+    for (target, like) in targets.iter().zip(&likes) {
         let Target { at, profile, planner, choice, window, source, limit, locked } = target;
         let Some(prepared) = prepared.get(stages.of(*at)) else { continue };
         let first = outcome.lost.len();
@@ -433,7 +437,7 @@ fn under_plans(
                 schedule: settings.schedule,
             };
             let result = replay(prepared, planner, locked, plan, summarizer);
-            let mut row = session_row(transcript, place, &profile.name, *strategy);
+            let mut row = SessionRow { strategy: strategy.name().into(), ..like.clone() };
             row.window = *window;
             source.name().clone_into(&mut row.window_source);
             makeup.tell(&mut row);
@@ -452,7 +456,7 @@ fn under_plans(
             if let (Some(facts), Some(scorer)) = (&facts, &scorer) {
                 let frame = Frame::of(&plan, planner, summarizer);
                 let log_facts = settings.log_facts;
-                let scene = Scene { transcript, prepared, facts, scorer, place, frame, log_facts };
+                let scene = Scene { transcript, prepared, facts, scorer, like, frame, log_facts };
                 scene.rows(&result, &mut row, outcome, |index, cycle, score| {
                     let heard = Heard { number: index + 1, cycle, score, window: *window };
                     (ears.cycle)(place_of, &heard);
@@ -461,8 +465,8 @@ fn under_plans(
             tell_cost(&mut row, &result.cost);
             if settings.events && *strategy != Strategy::None {
                 let told = events(prepared, planner, profile, &result).into_iter().map(|event| EventRow {
-                    session: transcript.id.clone(),
-                    profile: profile.name.clone(),
+                    session: row.session.clone(),
+                    profile: like.profile.clone(),
                     strategy: strategy.name().to_owned(),
                     window: *window,
                     cycle: event.cycle,
@@ -681,18 +685,19 @@ fn calibration(transcript: &Transcript, tokens: &TokenIndex, overhead: u64) -> O
     ratio(usage.input, tokens.range(0..at) + overhead)
 }
 
-fn session_row(transcript: &Transcript, place: Place<'_>, profile: &str, strategy: Strategy) -> SessionRow {
+fn session_row(transcript: &Transcript, place: Place<'_>, profile: Name, strategy: Strategy) -> SessionRow {
     SessionRow {
-        session: transcript.id.clone(),
-        source: place.source.to_owned(),
-        format: place.format.to_owned(),
+        session: transcript.id.as_str().into(),
+        source: place.source.into(),
+        format: place.format.into(),
         origin: match transcript.origin {
-            Origin::Main => "main".to_owned(),
-            Origin::Sidechain(_) => "sidechain".to_owned(),
-        },
-        profile: profile.to_owned(),
-        strategy: strategy.name().to_owned(),
-        model: transcript.model.clone().unwrap_or_default(),
+            Origin::Main => "main",
+            Origin::Sidechain(_) => "sidechain",
+        }
+        .into(),
+        profile,
+        strategy: strategy.name().into(),
+        model: transcript.model.as_deref().unwrap_or_default().into(),
         messages: transcript.messages.len() as u64,
         tool_calls: transcript.links.len() as u64,
         turns: transcript.messages.iter().filter(|message| message.is_user_request()).count() as u64,

@@ -41,7 +41,7 @@ pub struct CurveRow {
 /// The curves of one contender: class by class, those of structural facts first, then the pools.
 pub(super) fn curves(group: &Group<'_>) -> Vec<CurveRow> {
     let mut classes: Vec<(bool, &str)> =
-        group.spells.iter().map(|row| (row.kind != "structural", row.class.as_str())).collect();
+        group.spells.iter().map(|row| (row.kind != "structural", &*row.class)).collect();
     classes.sort_unstable();
     classes.dedup();
     let of = |name: &str, holds: &dyn Fn(&SpellRow) -> bool| {

@@ -91,7 +91,7 @@ impl<'a> Shares<'a> {
 pub(super) fn kept(group: &Group<'_>) -> Vec<KeptRow> {
     let mut shares: BTreeMap<(&str, Option<u32>), Shares<'_>> = BTreeMap::new();
     for row in &group.classes {
-        shares.entry((row.class.as_str(), None)).or_default().add(row);
+        shares.entry((&*row.class, None)).or_default().add(row);
         for name in groups_of(&row.class) {
             shares.entry((name, None)).or_default().add(row);
             if name == "structural" || name == "lexical" {
@@ -137,7 +137,7 @@ pub(super) fn differences(first: &Group<'_>, second: &Group<'_>) -> Vec<Differen
         by_session(group, class).into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     };
     let classes: BTreeSet<&str> =
-        first.classes.iter().chain(&second.classes).map(|row| row.class.as_str()).collect();
+        first.classes.iter().chain(&second.classes).map(|row| &*row.class).collect();
     let mut rows: Vec<DifferenceRow> = classes
         .into_iter()
         .map(|class| {

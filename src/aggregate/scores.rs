@@ -158,7 +158,7 @@ pub fn scores(output: &RunOutput) -> Vec<Score> {
                     strategy: group.strategy.to_owned(),
                     window: group.window.clone(),
                 },
-                session: session.session.clone(),
+                session: session.session.to_string(),
                 state: match (session.error.is_empty(), counts(session)) {
                     (false, _) => State::Failed,
                     (true, false) => State::NotExercised,

@@ -48,8 +48,7 @@ type Labels<'a> = BTreeMap<(&'a str, &'a str, &'a str, u64), String>;
 
 fn labels(run: &RunOutput) -> Labels<'_> {
     let plan = |row: &'_ SessionRow| (row.window, window_label(row));
-    let keys =
-        run.sessions.iter().map(|row| (row.session.as_str(), row.profile.as_str(), row.strategy.as_str()));
+    let keys = run.sessions.iter().map(|row| (row.session.as_str(), row.profile.as_str(), &*row.strategy));
     let plans = run.sessions.iter().map(plan);
     keys.zip(plans)
         .map(|((session, profile, strategy), (window, label))| ((session, profile, strategy, window), label))
@@ -75,9 +74,7 @@ fn fates(before: &RunOutput, after: &RunOutput, scored: &ScoredInBoth) -> Vec<Lo
         .cycles
         .iter()
         .filter(|row| row.needed_biased)
-        .map(|row| {
-            ((row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window), row.cycle)
-        })
+        .map(|row| ((row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window), row.cycle))
         .collect();
     let mut new: Vec<(bool, LossRow)> = Vec::new();
     let mut seen = BTreeSet::new();
@@ -95,10 +92,10 @@ fn fates(before: &RunOutput, after: &RunOutput, scored: &ScoredInBoth) -> Vec<Lo
             _ => "lost",
         };
         let loss = LossRow {
-            session: row.session.clone(),
+            session: row.session.to_string(),
             source: sources.get(row.session.as_str()).copied().unwrap_or_default().to_owned(),
             line: row.birth_line,
-            profile: row.profile.clone(),
+            profile: row.profile.to_string(),
             strategy: row.strategy.to_string(),
             cycle: row.cycle,
             class: row.class.to_string(),

@@ -53,8 +53,8 @@ fn single_profiles_are_compared_whatever_their_names() {
 fn what_is_newly_lost_is_named_with_its_line() {
     let mut before = sample::run(12);
     let fact = |number, lost, needed| FactRow {
-        session: "s01".to_owned(),
-        profile: "standard".to_owned(),
+        session: "s01".into(),
+        profile: "standard".into(),
         strategy: "structured".into(),
         window: 20_000,
         cycle: 1,
@@ -183,8 +183,8 @@ fn an_invariant_that_rose_is_worse_in_any_number_of_sessions() {
 #[test]
 fn what_one_run_did_not_measure_is_no_new_loss() {
     let fact = |session: &str, strategy: &'static str, lost| FactRow {
-        session: session.to_owned(),
-        profile: "standard".to_owned(),
+        session: session.into(),
+        profile: "standard".into(),
         strategy: strategy.into(),
         window: 20_000,
         cycle: 1,
@@ -221,7 +221,7 @@ fn what_one_run_did_not_measure_is_no_new_loss() {
 fn a_row_that_one_run_lacks_is_told() {
     let before = sample::run(12);
     let mut after = before.clone();
-    after.sessions.retain(|row| (row.session.as_str(), row.strategy.as_str()) != ("s03", "structured"));
+    after.sessions.retain(|row| (row.session.as_str(), &*row.strategy) != ("s03", "structured"));
     let compared = compare(&before, &after);
     assert_eq!(
         compared.states_changed,

@@ -276,7 +276,7 @@ pub fn uncompacted(output: &RunOutput) -> Vec<String> {
     let mut files: Vec<(&str, u64)> = Vec::new();
     for row in output.sessions.iter().filter(|row| row.recorded_compactions == 0 && row.error.is_empty()) {
         match files.last_mut() {
-            Some((source, n)) if *source == row.source => *n += 1,
+            Some((source, n)) if row.source == *source => *n += 1,
             _ => files.push((&row.source, 1)),
         }
     }

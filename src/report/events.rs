@@ -31,8 +31,8 @@ mod tests {
     #[test]
     fn each_plan_has_a_line_and_texts_cannot_write_to_the_terminal() {
         let row = |strategy: &str, text: &str| EventRow {
-            session: "s\u{1b}[31m".to_owned(),
-            profile: "own".to_owned(),
+            session: "s\u{1b}[31m".into(),
+            profile: "own".into(),
             strategy: strategy.to_owned(),
             window: 12_000,
             text: text.to_owned(),

@@ -151,7 +151,7 @@ pub(super) fn errors(page: &mut Page, output: &RunOutput) {
     let mut failures: BTreeMap<(&str, &str, &str), Vec<&str>> = BTreeMap::new();
     for (source, session, strategy, error) in sessions.chain(cycles) {
         let strategies = failures.entry((source, session, error)).or_default();
-        if !strategies.contains(&strategy.as_str()) {
+        if !strategies.contains(&strategy.as_ref()) {
             strategies.push(strategy);
         }
     }

@@ -13,7 +13,7 @@
 use super::runs::Run;
 use crate::ingest::Format;
 use crate::profile::Profile;
-use crate::results::RunOutput;
+use crate::results::{Name, RunOutput};
 use crate::strategy::Strategy;
 use std::collections::HashMap;
 
@@ -134,17 +134,17 @@ impl Redactor {
         }
     }
 
-    fn session(&mut self, id: &mut String) {
+    fn session(&mut self, id: &mut impl Text) {
         self.named(Kind::Session, "session", id);
     }
 
-    fn source(&mut self, path: &mut String) {
+    fn source<T: Text>(&mut self, path: &mut T) {
         let end = extension(path);
         let place = self.place(Kind::Source, "log", path);
-        *path = place + &end;
+        *path = T::from(place + &end);
     }
 
-    fn profile(&mut self, name: &mut String) {
+    fn profile(&mut self, name: &mut impl Text) {
         if !is_public(name) {
             self.named(Kind::Profile, "profile", name);
         }
@@ -166,9 +166,9 @@ impl Redactor {
         self.place(Kind::Value, if known.contains(&class) { class } else { "text" }, text)
     }
 
-    fn named(&mut self, kind: Kind, noun: &str, text: &mut String) {
+    fn named<T: Text>(&mut self, kind: Kind, noun: &str, text: &mut T) {
         if !text.is_empty() {
-            *text = self.place(kind, noun, text);
+            *text = T::from(self.place(kind, noun, text));
         }
     }
 
@@ -184,6 +184,11 @@ impl Redactor {
     }
 }
 
+/// A text of a row, its own or shared.
+trait Text: std::ops::Deref<Target = str> + From<String> {}
+
+impl<T: std::ops::Deref<Target = str> + From<String>> Text for T {}
+
 /// A profile that everybody has.
 fn is_public(name: &str) -> bool {
     let embedded = Profile::names().any(|known| name.strip_suffix("+fixes").unwrap_or(name) == known);
@@ -195,9 +200,9 @@ fn is_format(name: &str) -> bool {
 }
 
 /// A canonical log names the format it was made from, in its own words.
-fn format(name: &mut String) {
+fn format(name: &mut Name) {
     if !name.is_empty() && !is_format(name) {
-        "other".clone_into(name);
+        *name = "other".into();
     }
 }
 

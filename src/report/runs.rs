@@ -223,15 +223,14 @@ impl<'a> View<'a> {
             .zip(&self.contenders)
             .map(|(at, it)| {
                 let row = it.row;
-                ((it.run, row.profile.as_str(), row.window.as_str(), row.strategy.as_str()), at)
+                ((it.run, row.profile.as_str(), row.window.as_str(), &*row.strategy), at)
             })
             .collect();
         let mut plans: HashMap<Plan<'a>, Vec<usize>> = HashMap::new();
         for (run, rows) in (0..).zip(self.runs) {
             for row in &rows.output.sessions {
                 let window = window_label(row);
-                if let Some(at) = of.get(&(run, row.profile.as_str(), window.as_str(), row.strategy.as_str()))
-                {
+                if let Some(at) = of.get(&(run, row.profile.as_str(), window.as_str(), &*row.strategy)) {
                     plans
                         .entry((run, &row.session, &row.profile, &row.strategy, row.window))
                         .or_default()
@@ -259,7 +258,7 @@ impl<'a> View<'a> {
         let rows = self.runs.get(run).map_or(&[][..], |run| &run.output.sessions);
         let mut seen: HashMap<Plan<'a>, usize> = HashMap::new();
         rows.iter().filter_map(move |row| {
-            let plan = (run, row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window);
+            let plan = (run, row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
             let turn = seen.entry(plan).or_default();
             *turn += 1;
             Some((*self.plans.get(&plan)?.get(*turn - 1)?, row))
@@ -271,7 +270,7 @@ impl<'a> View<'a> {
         let rows = self.runs.get(run).map_or(&[][..], |run| &run.output.cycles);
         let mut seen: HashMap<(Plan<'a>, u32), usize> = HashMap::new();
         rows.iter().filter_map(move |row| {
-            let plan = (run, row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window);
+            let plan = (run, row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
             let turn = seen.entry((plan, row.cycle)).or_default();
             *turn += 1;
             let at = *self.plans.get(&plan)?.get(*turn - 1)?;

@@ -431,8 +431,8 @@ mod tests {
         mentions_later: u64,
     ) -> FactRow {
         FactRow {
-            session: session.to_owned(),
-            profile: "standard".to_owned(),
+            session: session.into(),
+            profile: "standard".into(),
             strategy: Cow::Borrowed(strategy),
             window: 20_000,
             cycle,
@@ -494,7 +494,7 @@ mod tests {
         for row in &mut output.sessions {
             (row.tokens, row.tokens_tool, row.facts, row.mentions) = (100, 40, 10, 25);
             if row.session == "s01" {
-                "codex".clone_into(&mut row.format);
+                row.format = "codex".into();
             }
         }
         let rows = logs(&Run::new("r".to_owned(), output));

@@ -155,7 +155,7 @@ fn figures(view: &View<'_>) -> Vec<Figure> {
                 profile: it.row.profile.clone(),
                 window: it.row.window.clone(),
                 strategy: it.row.strategy.clone(),
-                metric: session.row.session.clone(),
+                metric: session.row.session.to_string(),
                 value: Some((*value)?),
                 ..Figure::default()
             })

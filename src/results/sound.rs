@@ -207,7 +207,7 @@ fn classes(run: &RunOutput) -> Option<String> {
                 row.class
             ));
         }
-        if !CLASSES.contains(&row.class.as_str()) {
+        if !CLASSES.contains(&&*row.class) {
             return Some(format!("{}: `{}` is no class of facts", named(plan), row.class));
         }
         sums.entry(plan).or_default().0 += row.at_risk;
@@ -232,13 +232,13 @@ mod tests {
     /// A run with classes, as a real one has them.
     fn run() -> RunOutput {
         let mut run = sample::run(3);
-        let row = |cycle: &CycleRow, class: &str, at_risk, in_summary| ClassRow {
+        let row = |cycle: &CycleRow, class: &'static str, at_risk, in_summary| ClassRow {
             session: cycle.session.clone(),
             profile: cycle.profile.clone(),
             strategy: cycle.strategy.clone(),
             window: cycle.window,
             cycle: cycle.cycle,
-            class: class.to_owned(),
+            class: class.into(),
             at_risk,
             in_summary,
             ..ClassRow::default()
@@ -283,6 +283,6 @@ mod tests {
         check(|run| run.sessions[0].cost_5m = Some(-1.0), "cost_5m is -1, no price");
         check(|run| run.sessions[0].reduction = Some(f64::INFINITY), "reduction is inf, no number");
         check(|run| run.classes[0].in_summary = 9, "9 of 5 of class file.modified");
-        check(|run| run.classes[0].class = "files".to_owned(), "`files` is no class of facts");
+        check(|run| run.classes[0].class = "files".into(), "`files` is no class of facts");
     }
 }

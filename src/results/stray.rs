@@ -20,7 +20,7 @@ fn sessions(run: &RunOutput) -> Option<String> {
     let known: BTreeSet<Plan<'_>> = run
         .sessions
         .iter()
-        .map(|row| (row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window))
+        .map(|row| (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window))
         .collect();
     let told = run.manifest.sessions;
     if known.is_empty() && told > 0 {
@@ -28,7 +28,7 @@ fn sessions(run: &RunOutput) -> Option<String> {
     }
     run.cycles
         .iter()
-        .map(|row| (row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window))
+        .map(|row| (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window))
         .find(|plan| !known.contains(plan))
         .map(|plan| format!("{} has cycles in cycles.csv and no row in sessions.csv", named(plan)))
 }
@@ -52,7 +52,7 @@ fn spells(run: &RunOutput) -> Option<String> {
     }
     let mut plans: BTreeMap<Plan<'_>, Room> = BTreeMap::new();
     for row in &run.cycles {
-        let plan = (row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window);
+        let plan = (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
         let room = plans.entry(plan).or_default();
         room.cycles += 1;
         if row.cycle == 1 {
@@ -64,7 +64,7 @@ fn spells(run: &RunOutput) -> Option<String> {
     }
     let mut found: BTreeMap<Plan<'_>, (u64, u64, u64)> = BTreeMap::new();
     for row in &run.spells {
-        let plan = (row.session.as_str(), row.profile.as_str(), row.strategy.as_str(), row.window);
+        let plan = (row.session.as_str(), row.profile.as_str(), &*row.strategy, row.window);
         let Some(room) = plans.get(&plan) else {
             return Some(format!("{} has spells in spells.csv and no cycle in cycles.csv", named(plan)));
         };
@@ -133,7 +133,7 @@ mod tests {
             "spells begin, of",
         );
         check(|run| run.spells.clear(), "spells.csv has 0 rows");
-        check(|run| run.spells[0].session = "other".to_owned(), "no cycle in cycles.csv");
+        check(|run| run.spells[0].session = "other".into(), "no cycle in cycles.csv");
         check(|run| run.spells[0].age = 99, "a spell of 99 cycles");
         check(|run| run.spells[0].lost += 500, "facts lost in spells");
     }

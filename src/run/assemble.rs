@@ -3,7 +3,7 @@
 use super::{FileOutcome, Job, Loss, RunSettings, SessionOutcome, WindowChoice, Windows, writes};
 use crate::discover::Discovered;
 use crate::replay::{Mode, ScheduleMode};
-use crate::results::{LossRow, Manifest, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
+use crate::results::{LossRow, Manifest, Name, Problem, RunOutput, SCHEMA_VERSION, SCORER_VERSION, Settings};
 use crate::score::needed::HORIZON_CALLS;
 use crate::strategy::Strategy;
 use crate::summarize::Summarizer;
@@ -134,13 +134,14 @@ fn rename(session: &mut SessionOutcome, taken: &mut FxHashMap<String, u32>) {
     if id == session.id {
         return;
     }
-    session.cycles.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.classes.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.sessions.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.spells.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.audits.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.facts.iter_mut().for_each(|row| row.session.clone_from(&id));
-    session.events.iter_mut().for_each(|row| row.session.clone_from(&id));
+    let name = Name::from(&*id);
+    session.cycles.iter_mut().for_each(|row| row.session = name.clone());
+    session.classes.iter_mut().for_each(|row| row.session = name.clone());
+    session.sessions.iter_mut().for_each(|row| row.session = name.clone());
+    session.spells.iter_mut().for_each(|row| row.session = name.clone());
+    session.audits.iter_mut().for_each(|row| row.session = name.clone());
+    session.facts.iter_mut().for_each(|row| row.session = name.clone());
+    session.events.iter_mut().for_each(|row| row.session = name.clone());
     session.losses.iter_mut().for_each(|loss| loss.row.session.clone_from(&id));
 }
 

@@ -18,7 +18,7 @@ use crate::transcript::{MessageIdx, Transcript};
 pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunSettings) -> SessionOutcome {
     let mut outcome = SessionOutcome { id: transcript.id.clone(), ..SessionOutcome::default() };
     let (window, source) = auto_window(transcript);
-    let mut row = session_row(transcript, place, place.format, Strategy::Recorded);
+    let mut row = session_row(transcript, place, place.format.into(), Strategy::Recorded);
     row.window = window;
     source.name().clone_into(&mut row.window_source);
     let Some(last) = transcript.recorded.last() else {
@@ -34,12 +34,13 @@ pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunS
     Makeup::of(transcript, &tokens, Some(&facts)).tell(&mut row);
     row.recorded_over_counted = calibration(transcript, &tokens, result.overhead);
     let frame = Frame::recorded(place.format, window);
+    let like = row.clone();
     let scene = Scene {
         transcript,
         prepared: &prepared,
         facts: &facts,
         scorer: &scorer,
-        place,
+        like: &like,
         frame,
         log_facts: settings.log_facts,
     };
@@ -51,10 +52,10 @@ pub(super) fn session(transcript: &Transcript, place: Place<'_>, settings: &RunS
         let stop = transcript.recorded.get(index + 1).map_or(end, |next| next.before);
         let after = afterwards(transcript, &facts, &tokens, cycle, &score.fates, stop);
         audits.push(AuditRow {
-            session: transcript.id.clone(),
-            source: place.source.to_owned(),
+            session: like.session.clone(),
+            source: like.source.clone(),
             cycle: index as u32 + 1,
-            format: place.format.to_owned(),
+            format: like.format.clone(),
             line: u64::from(one.line),
             trigger: one.trigger.clone().unwrap_or_default(),
             opaque: one.summary.is_none() || one.kept_unknown,

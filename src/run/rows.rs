@@ -1,7 +1,7 @@
 //! From the replay of one session to its rows: what each cycle kept, by class and by fact, and what it lost that hurts.
 
 use super::spells::{Life, Spells};
-use super::{Loss, Place, SessionOutcome, cost_units, writes};
+use super::{Loss, SessionOutcome, cost_units, writes};
 use crate::facts::{FactClass, FactId, FactSet, Match, UseKind};
 use crate::replay::{CANCELLED, CycleTrace, Mode, Plan, Planner, Prepared, Replay};
 use crate::results::{ClassRow, CycleRow, FactRow, LossRow, SessionRow, SpellRow, ratio};
@@ -18,7 +18,8 @@ pub(super) struct Scene<'a> {
     pub(super) prepared: &'a Prepared<'a>,
     pub(super) facts: &'a FactSet,
     pub(super) scorer: &'a Scorer<'a>,
-    pub(super) place: Place<'a>,
+    /// A row of the session: what the others take over from it is its names.
+    pub(super) like: &'a SessionRow,
     pub(super) frame: Frame<'a>,
     pub(super) log_facts: bool,
 }
@@ -184,12 +185,12 @@ impl Scene<'_> {
         let largest = self.largest_kept(trace);
         let cancelled = trace.failed.as_ref().is_some_and(|why| why.starts_with(CANCELLED));
         CycleRow {
-            session: self.transcript.id.clone(),
-            source: self.place.source.to_owned(),
-            format: self.place.format.to_owned(),
-            profile: self.frame.profile.to_owned(),
-            strategy: self.frame.strategy.name().to_owned(),
-            strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().to_owned(),
+            session: self.like.session.clone(),
+            source: self.like.source.clone(),
+            format: self.like.format.clone(),
+            profile: self.like.profile.clone(),
+            strategy: self.frame.strategy.name().into(),
+            strategy_used: used.map_or(Strategy::None, |generated| generated.used).name().into(),
             fallback_reason: match used {
                 Some(generated) => generated.fallback.clone().unwrap_or_default(),
                 None if self.frame.strategy == Strategy::None => String::new(),
@@ -335,12 +336,12 @@ impl Scene<'_> {
 
     fn class_rows(&self, score: &CycleScore, number: u32, outcome: &mut SessionOutcome) {
         outcome.classes.extend(score.classes.iter().map(|(class, tally)| ClassRow {
-            session: self.transcript.id.clone(),
-            profile: self.frame.profile.to_owned(),
-            strategy: self.frame.strategy.name().to_owned(),
+            session: self.like.session.clone(),
+            profile: self.like.profile.clone(),
+            strategy: self.frame.strategy.name().into(),
             window: self.frame.window,
             cycle: number,
-            class: class.name().to_owned(),
+            class: class.name().into(),
             total: tally.total,
             at_risk: tally.at_risk,
             in_summary: tally.in_summary,
@@ -353,12 +354,12 @@ impl Scene<'_> {
 
     fn spell_rows(&self, spells: Spells, outcome: &mut SessionOutcome) {
         outcome.spells.extend(spells.finish().into_iter().map(|((class, age), ends)| SpellRow {
-            session: self.transcript.id.clone(),
-            profile: self.frame.profile.to_owned(),
-            strategy: self.frame.strategy.name().to_owned(),
+            session: self.like.session.clone(),
+            profile: self.like.profile.clone(),
+            strategy: self.frame.strategy.name().into(),
             window: self.frame.window,
-            kind: if class.structural() { "structural" } else { "lexical" }.to_owned(),
-            class: class.name().to_owned(),
+            kind: if class.structural() { "structural" } else { "lexical" }.into(),
+            class: class.name().into(),
             age,
             lost: ends.lost,
             censored: ends.censored,
@@ -380,8 +381,8 @@ impl Scene<'_> {
         for (fate, life) in score.fates.iter().zip(lives) {
             let Some(fact) = self.facts.facts.get(fate.id.0 as usize) else { continue };
             outcome.facts.push(FactRow {
-                session: self.transcript.id.clone(),
-                profile: self.frame.profile.to_owned(),
+                session: self.like.session.clone(),
+                profile: self.like.profile.clone(),
                 strategy: self.frame.strategy.name().into(),
                 window: self.frame.window,
                 cycle: number,
@@ -439,7 +440,7 @@ impl Scene<'_> {
             }
             let row = LossRow {
                 session: self.transcript.id.clone(),
-                source: self.place.source.to_owned(),
+                source: self.like.source.to_string(),
                 line: u64::from(fact.line),
                 profile: self.frame.profile.to_owned(),
                 strategy: strategy.to_owned(),

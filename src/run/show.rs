@@ -1,7 +1,7 @@
 //! One cycle of one session in full: replayed or recorded, scored, and each fact with its evidence.
 
 use super::rows::{Frame, Scene};
-use super::{Job, Place as Source, RunSettings, Target, auto_window, targets};
+use super::{Job, Place as Source, RunSettings, Target, auto_window, session_row, targets};
 use crate::context::Entry;
 use crate::facts::{FactId, FactSet, Found, Match};
 use crate::ingest::Ingested;
@@ -227,15 +227,9 @@ fn cycle(
     };
     let facts = FactSet::extract_until(transcript, &effects, MessageIdx::new(trace.cut.trigger));
     let scorer = Scorer::new(transcript, &facts);
-    let scene = Scene {
-        transcript,
-        prepared,
-        facts: &facts,
-        scorer: &scorer,
-        place: source,
-        frame,
-        log_facts: false,
-    };
+    let like = session_row(transcript, source, frame.profile.into(), frame.strategy);
+    let scene =
+        Scene { transcript, prepared, facts: &facts, scorer: &scorer, like: &like, frame, log_facts: false };
     let told = scene.cycle(trace);
     let score = scorer.score(&told);
     let mut shown = outline(transcript, source, &result, trace, &frame, target);

@@ -452,7 +452,7 @@ fn an_empty_or_failed_summary_never_takes_the_place_of_messages() {
             &fails,
         )
         .cycles;
-        let used: Vec<&str> = rows.iter().map(|row| row.strategy_used.as_str()).collect();
+        let used: Vec<&str> = rows.iter().map(|row| &*row.strategy_used).collect();
         assert_eq!(used, ["structured", "truncate", "truncate"], "{answer:?}");
         for row in &rows[1..] {
             assert_eq!(row.strategy, "structured", "rows stay with what was asked for");
@@ -819,7 +819,7 @@ fn a_value_that_fades_to_its_name_is_lost_once_and_in_that_round() {
     let spells: Vec<(u32, u64, u64)> = output
         .spells
         .iter()
-        .filter(|row| ["value", "identifier"].contains(&row.class.as_str()))
+        .filter(|row| ["value", "identifier"].contains(&&*row.class))
         .map(|row| (row.age, row.lost, row.censored))
         .collect();
     assert_eq!(spells, [(10, 0, 1), (4, 1, 0)]);
@@ -837,11 +837,11 @@ fn loss_of_all_or_nothing_shows_in_the_distribution_not_in_the_mean() {
     let lost = says("Work went on.");
     let mut both = kept;
     for mut row in lost.sessions {
-        row.session += "-lost";
+        row.session = format!("{}-lost", row.session).into();
         both.sessions.push(row);
     }
     for mut row in lost.cycles {
-        row.session += "-lost";
+        row.session = format!("{}-lost", row.session).into();
         both.cycles.push(row);
     }
     let rows = aggregate(&both).distributions;

@@ -7,19 +7,19 @@ use crate::results::{ClassRow, SessionRow};
 /// `None` is a compaction without a readable summary.
 fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<(u64, u64)>]) {
     output.sessions.push(SessionRow {
-        session: id.to_owned(),
-        profile: agent.to_owned(),
-        strategy: "recorded".to_owned(),
+        session: id.into(),
+        profile: agent.into(),
+        strategy: "recorded".into(),
         exercised: true,
         ..SessionRow::default()
     });
     for (index, kept) in compactions.iter().enumerate() {
         let number = index as u32 + 1;
         output.cycles.push(CycleRow {
-            session: id.to_owned(),
-            profile: agent.to_owned(),
-            format: agent.to_owned(),
-            strategy: "recorded".to_owned(),
+            session: id.into(),
+            profile: agent.into(),
+            format: agent.into(),
+            strategy: "recorded".into(),
             cycle: number,
             opaque: kept.is_none(),
             tokens_before: 1_000,
@@ -27,8 +27,8 @@ fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<
             ..CycleRow::default()
         });
         output.audits.push(AuditRow {
-            session: id.to_owned(),
-            format: agent.to_owned(),
+            session: id.into(),
+            format: agent.into(),
             cycle: number,
             opaque: kept.is_none(),
             trigger: if index == 0 { "auto" } else { "manual" }.to_owned(),
@@ -41,11 +41,11 @@ fn session(output: &mut RunOutput, id: &str, agent: &str, compactions: &[Option<
         });
         for (class, kept) in [("file.modified", kept.map(|it| it.0)), ("value", kept.map(|it| it.1))] {
             output.classes.push(ClassRow {
-                session: id.to_owned(),
-                profile: agent.to_owned(),
-                strategy: "recorded".to_owned(),
+                session: id.into(),
+                profile: agent.into(),
+                strategy: "recorded".into(),
                 cycle: number,
-                class: class.to_owned(),
+                class: class.into(),
                 at_risk: if kept.is_some() { 4 } else { 0 },
                 in_summary: kept.unwrap_or(0),
                 ..ClassRow::default()

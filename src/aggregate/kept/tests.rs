@@ -8,8 +8,8 @@ fn sample() -> RunOutput {
     for at in 0..12_u64 {
         for (strategy, command, value) in [("structured", 8, at % 3), ("narrative", 2 + at % 2, 2 - at % 3)] {
             let session = SessionRow {
-                session: format!("s{at}"),
-                strategy: strategy.to_owned(),
+                session: format!("s{at}").into(),
+                strategy: strategy.into(),
                 exercised: true,
                 ..SessionRow::default()
             };
@@ -19,9 +19,9 @@ fn sample() -> RunOutput {
                 {
                     output.classes.push(ClassRow {
                         session: session.session.clone(),
-                        strategy: strategy.to_owned(),
+                        strategy: strategy.into(),
                         cycle,
-                        class: class.to_owned(),
+                        class: class.into(),
                         at_risk,
                         in_summary,
                         ..ClassRow::default()
@@ -75,10 +75,8 @@ fn equal_strategies_differ_by_exactly_nothing() {
     let again = output.clone();
     output
         .sessions
-        .extend(again.sessions.into_iter().map(|row| SessionRow { strategy: "twin".to_owned(), ..row }));
-    output
-        .classes
-        .extend(again.classes.into_iter().map(|row| ClassRow { strategy: "twin".to_owned(), ..row }));
+        .extend(again.sessions.into_iter().map(|row| SessionRow { strategy: "twin".into(), ..row }));
+    output.classes.extend(again.classes.into_iter().map(|row| ClassRow { strategy: "twin".into(), ..row }));
     for row in aggregate(&output).differences.iter().filter(|row| row.metric.starts_with("survival.")) {
         assert_eq!(
             (row.mean, row.low, row.high, row.ties),

@@ -12,10 +12,10 @@ fn sample() -> RunOutput {
         let id = format!("s{at:02}");
         for number in 1..=2_u32 {
             output.cycles.push(CycleRow {
-                session: id.clone(),
-                profile: agent.to_owned(),
-                format: agent.to_owned(),
-                strategy: "recorded".to_owned(),
+                session: id.clone().into(),
+                profile: agent.into(),
+                format: agent.into(),
+                strategy: "recorded".into(),
                 cycle: number,
                 opaque,
                 tokens_before: 150_000,
@@ -24,20 +24,20 @@ fn sample() -> RunOutput {
             });
             for (class, at_risk) in [("file.created", 4), ("command", 20), ("value", 5)] {
                 output.classes.push(ClassRow {
-                    session: id.clone(),
-                    profile: agent.to_owned(),
-                    strategy: "recorded".to_owned(),
+                    session: id.clone().into(),
+                    profile: agent.into(),
+                    strategy: "recorded".into(),
                     cycle: number,
-                    class: class.to_owned(),
+                    class: class.into(),
                     at_risk: if opaque { 0 } else { at_risk },
                     in_summary: if opaque { 0 } else { at_risk.saturating_sub(at % 4 + u64::from(number)) },
                     ..ClassRow::default()
                 });
             }
             output.audits.push(AuditRow {
-                session: id.clone(),
+                session: id.clone().into(),
                 cycle: number,
-                format: agent.to_owned(),
+                format: agent.into(),
                 opaque,
                 messages_kept: Some(0),
                 trigger: if number == 2 { "manual" } else { "auto" }.to_owned(),
@@ -57,17 +57,17 @@ fn sample() -> RunOutput {
             });
         }
         output.sessions.push(SessionRow {
-            session: id,
-            profile: agent.to_owned(),
-            strategy: "recorded".to_owned(),
+            session: id.into(),
+            profile: agent.into(),
+            strategy: "recorded".into(),
             exercised: true,
             recorded_compactions: 2,
             ..SessionRow::default()
         });
     }
     output.sessions.push(SessionRow {
-        session: "quiet".to_owned(),
-        source: "logs/quiet\u{202e}.jsonl".to_owned(),
+        session: "quiet".into(),
+        source: "logs/quiet\u{202e}.jsonl".into(),
         ..SessionRow::default()
     });
     output.manifest.files = 15;

@@ -113,12 +113,12 @@ fn the_worst_class_is_that_of_the_leading_strategy() {
     let mut output = sample::run(12);
     for (class, kept) in [("command", 1), ("value", 9)] {
         output.classes.extend((0..12).map(|at| ClassRow {
-            session: format!("s{at:02}"),
-            profile: "standard".to_owned(),
-            strategy: "structured".to_owned(),
+            session: format!("s{at:02}").into(),
+            profile: "standard".into(),
+            strategy: "structured".into(),
             window: 20_000,
             cycle: 1,
-            class: class.to_owned(),
+            class: class.into(),
             total: 10,
             at_risk: 10,
             in_summary: kept,

@@ -49,10 +49,10 @@ fn hostile_text_is_shown_and_never_run() {
     let mut output = sample::run(12);
     let evil = "</script><img src=x onerror=alert(1)>\u{202e}";
     for row in &mut output.sessions {
-        row.source = evil.to_owned();
-        row.format = evil.to_owned();
+        row.source = evil.into();
+        row.format = evil.into();
     }
-    output.sessions[0].session = evil.to_owned();
+    output.sessions[0].session = evil.into();
     output.manifest.worst_losses[0].value = evil.to_owned();
     output.manifest.problems[0].text = evil.to_owned();
     output.manifest.settings.profiles = vec![evil.to_owned()];

@@ -5,8 +5,8 @@ use std::borrow::Cow;
 
 fn fact(class: &'static str, value: &str) -> FactRow {
     FactRow {
-        session: "s00".to_owned(),
-        profile: "mine".to_owned(),
+        session: "s00".into(),
+        profile: "mine".into(),
         class: Cow::Borrowed(class),
         value: value.to_owned(),
         ..FactRow::default()
@@ -33,9 +33,9 @@ fn redacted() -> Run {
         ..WriterSettings::default()
     });
     output.manifest.cassettes = vec!["c0ffee".to_owned()];
-    output.sessions[0].model = "acme-large".to_owned();
+    output.sessions[0].model = "acme-large".into();
     output.sessions[1].error = "panicked at acme".to_owned();
-    output.sessions[2].format = "acme-log".to_owned();
+    output.sessions[2].format = "acme-log".into();
     let mut runs = [Run::new("acme-results".to_owned(), output)];
     Redactor::redact(&mut runs);
     let [run] = runs;

@@ -4,7 +4,7 @@ use crate::results::{ClassRow, FactRow, SessionRow};
 use proptest::prelude::*;
 
 fn fact(value: &str) -> FactRow {
-    FactRow { session: "s00".to_owned(), cycle: 1, value: value.to_owned(), ..FactRow::default() }
+    FactRow { session: "s00".into(), cycle: 1, value: value.to_owned(), ..FactRow::default() }
 }
 
 fn listing(dir: &Path) -> Vec<String> {
@@ -43,7 +43,7 @@ fn a_run_is_read_back_as_it_was_written() {
     let dir = tempfile::tempdir().unwrap();
     let mut output = sample::run(3);
     output.facts = vec![fact("=1+1"), fact("'quoted'"), fact("a\r\nb,\"c\""), fact("")];
-    output.classes = vec![ClassRow { class: "todo".to_owned(), total: 3, ..ClassRow::default() }];
+    output.classes = vec![ClassRow { class: "todo".into(), total: 3, ..ClassRow::default() }];
     for cycle in &mut output.cycles {
         cycle.cost_units = 0.3;
         cycle.summary_growth = None;

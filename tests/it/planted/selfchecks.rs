@@ -370,8 +370,8 @@ fn the_same_run_twice_is_the_same_and_differs_by_nothing() {
         let mut output = output.clone();
         output.sessions.retain(|row| row.strategy == "structured");
         output.cycles.retain(|row| row.strategy == "structured");
-        output.sessions.iter_mut().for_each(|row| name.clone_into(&mut row.strategy));
-        output.cycles.iter_mut().for_each(|row| name.clone_into(&mut row.strategy));
+        output.sessions.iter_mut().for_each(|row| row.strategy = name.to_owned().into());
+        output.cycles.iter_mut().for_each(|row| row.strategy = name.to_owned().into());
         output
     };
     let (mut both, again) = (of(&first, "structured"), of(&second, "again"));
