@@ -260,3 +260,20 @@ impl<'de: 'a, 'a> Deserialize<'de> for Key<'a> {
         deserializer.deserialize_str(KeyVisitor)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn strings_are_decoded_like_any_json(
+            inner in r#"(a|é|"|\\|\\\\|\\[nrtbf"/u]|\\u00e9|\\ud800|\n|\x01|\x7f| ){0,12}"#, end in "[\" ]{0,2}"
+        ) {
+            let raw = format!("\"{inner}{end}");
+            let expected: Option<String> = serde_json::from_str(&raw).ok();
+            prop_assert_eq!(decoded(&raw).map(Cow::into_owned), expected);
+        }
+    }
+}

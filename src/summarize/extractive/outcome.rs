@@ -466,7 +466,10 @@ mod tests {
 
     #[test]
     fn commands_are_read_however_they_are_written() {
-        let command = |value: &str| command_of(&format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#));
+        let command = |value: &str| {
+            let arguments = format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#);
+            command_of(&arguments).map(Cow::into_owned)
+        };
         assert_eq!(command(r#""ls -l \"a\"""#).as_deref(), Some("ls -l \"a\""));
         assert_eq!(command(r#"["bash", "-lc", "ls -l"]"#).as_deref(), Some("ls -l"));
         assert_eq!(command(r#"["ls", "-l"]"#).as_deref(), Some("ls -l"));
