@@ -37,7 +37,7 @@ pub fn resolve(path: &str, cwd: Option<&str>) -> String {
 fn below(dir: &str, path: &str) -> Option<String> {
     // `./x` and `../x` have more to them.
     let is_name = match path.as_bytes() {
-        [b'.', b'/', ..] | [b'.', b'.', ..] => false,
+        [b'.', b'/' | b'.', ..] => false,
         [first, ..] => first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.'),
         [] => false,
     };

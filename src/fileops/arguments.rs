@@ -143,7 +143,7 @@ pub fn decoded(raw: &str) -> Option<Cow<'_, str>> {
 fn simply_decoded(raw: &str) -> Option<Cow<'_, str>> {
     let mut rest = raw.strip_prefix('"')?.strip_suffix('"')?;
     // All bytes are looked at, which goes faster than to stop at the first.
-    if rest.bytes().fold(false, |found, byte| found | (byte < b' ')) {
+    if rest.bytes().fold(u8::MAX, u8::min) < b' ' {
         return None;
     }
     let mut text = String::new();
