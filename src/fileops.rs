@@ -13,6 +13,7 @@
 //! shell, `inline` the scripts that shells hand to interpreters.
 
 use crate::paths;
+use arcstr::ArcStr;
 use serde::Deserialize;
 
 mod arguments;
@@ -25,7 +26,7 @@ mod tests;
 mod todo;
 mod tools;
 
-pub use arguments::has_field_twice;
+pub use arguments::{decoded, has_field_twice};
 
 /// What kind of tool it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Deserialize)]
@@ -146,7 +147,7 @@ pub struct CallEffect {
     /// True when `todos` replaces the whole list.
     pub todos_replace: bool,
     /// Directory that the call starts in, where the log tells.
-    pub directory: Option<String>,
+    pub directory: Option<ArcStr>,
 }
 
 impl CallEffect {
@@ -166,12 +167,27 @@ impl CallEffect {
 /// Works out what a call does. `cwd` is the working directory of its record. Never fails: what cannot be understood
 /// is an effect of kind [`ToolKind::Other`] without operations.
 pub fn of_call(name: &str, arguments: &str, cwd: Option<&str>) -> CallEffect {
-    let base = Base::of(cwd);
-    let mut effect = tools::of_call(name, arguments, &base, 0);
-    // Most calls have one operation, and lists grow to four at once.
+    of_call_in(name, arguments, &Directory::of(cwd))
+}
+
+/// A working directory that many calls may start in.
+#[derive(Debug)]
+pub struct Directory(Base);
+
+impl Directory {
+    /// The directory of a record.
+    pub fn of(cwd: Option<&str>) -> Self {
+        Self(Base::of(cwd))
+    }
+}
+
+/// What [`of_call`] works out, of a call in a directory.
+pub fn of_call_in(name: &str, arguments: &str, Directory(base): &Directory) -> CallEffect {
+    let mut effect = tools::of_call(name, arguments, base, 0);
+    // Lists grow to four at once, and few calls have as many operations.
     effect.ops.shrink_to_fit();
     effect.directory = match base {
-        Base::Dir(dir) => Some(dir),
+        Base::Dir(dir) => Some(dir.clone()),
         Base::Unstated | Base::Unknown => None,
     };
     effect
@@ -183,7 +199,7 @@ enum Base {
     /// The log does not say: relative paths stay relative.
     Unstated,
     /// This directory, itself relative when the log states no absolute one.
-    Dir(String),
+    Dir(ArcStr),
     /// Somewhere that cannot be known (`cd "$DIR"`): relative paths name no file.
     Unknown,
 }
@@ -191,7 +207,7 @@ enum Base {
 impl Base {
     fn of(cwd: Option<&str>) -> Self {
         match cwd.map(|dir| paths::resolve(dir, None)) {
-            Some(dir) if !dir.is_empty() => Self::Dir(dir),
+            Some(dir) if !dir.is_empty() => Self::Dir(dir.into()),
             _ => Self::Unstated,
         }
     }
@@ -216,7 +232,7 @@ impl Base {
     /// The base after `cd path` from here.
     fn enter(&self, path: &str) -> Self {
         match self.resolve(path) {
-            Some(dir) if !dir.is_empty() => Self::Dir(dir),
+            Some(dir) if !dir.is_empty() => Self::Dir(dir.into()),
             _ => Self::Unknown,
         }
     }
@@ -243,6 +259,10 @@ impl Collector {
             && let Some(path) = file(path, base)
         {
             let chain = self.chain.min(step);
+            // Most calls have one.
+            if self.ops.is_empty() {
+                self.ops.reserve_exact(1);
+            }
             self.ops.push(FileOp { kind, path, confidence, step, chain, marks: self.marks });
         }
     }

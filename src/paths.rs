@@ -12,6 +12,7 @@ use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use regex::Regex;
+use smallvec::SmallVec;
 
 /// Paths longer than this, in bytes, are no paths: they are returned as they are. `PATH_MAX` of common systems.
 const MAX_LEN: usize = 4096;
@@ -34,7 +35,12 @@ pub fn resolve(path: &str, cwd: Option<&str>) -> String {
 
 /// A plain relative path as seen from a directory, where that is all there is to do.
 fn below(dir: &str, path: &str) -> Option<String> {
-    let is_name = path.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_' || c == '.');
+    // `./x` and `../x` have more to them.
+    let is_name = match path.as_bytes() {
+        [b'.', b'/' | b'.', ..] => false,
+        [first, ..] => first.is_ascii_alphanumeric() || matches!(first, b'_' | b'.'),
+        [] => false,
+    };
     let whole = is_name.then(|| [dir, "/", path].concat())?;
     is_canonical(&whole, None).then_some(whole)
 }
@@ -124,28 +130,28 @@ fn step(path: &str, cwd: Option<&str>) -> String {
         return String::new();
     }
     let path = without_scheme(path);
-    let path = path.replace('\\', "/");
+    let path = if path.contains('\\') { Cow::Owned(path.replace('\\', "/")) } else { path };
     let path = path.strip_prefix("//?/").or_else(|| path.strip_prefix("//./")).unwrap_or(&path);
     let (root, rest) = split_root(path, cwd);
     match root {
-        Some(root) => join(root, rest.split('/')),
+        Some(root) => join(&root, rest.split('/')),
         None => match cwd {
             Some(cwd) => {
                 let (root, base) = split_root(cwd, None);
-                join(root.unwrap_or_default(), base.split('/').chain(rest.split('/')))
+                join(&root.unwrap_or_default(), base.split('/').chain(rest.split('/')))
             }
-            None => join(String::new(), rest.split('/')),
+            None => join("", rest.split('/')),
         },
     }
 }
 
 /// Splits off the root: `/`, `//`, `C:/` or `~/`, as it will be written.
-fn split_root<'p>(path: &'p str, cwd: Option<&str>) -> (Option<String>, &'p str) {
+fn split_root<'p>(path: &'p str, cwd: Option<&str>) -> (Option<Cow<'p, str>>, &'p str) {
     if let Some(rest) = path.strip_prefix("//") {
         // Three slashes and more are one (POSIX); two are a share.
         return match rest.strip_prefix('/') {
-            Some(rest) => (Some("/".to_owned()), rest),
-            None => (Some("//".to_owned()), rest),
+            Some(rest) => (Some("/".into()), rest),
+            None => (Some("//".into()), rest),
         };
     }
     if let Some(rest) = path.strip_prefix('/') {
@@ -154,33 +160,35 @@ fn split_root<'p>(path: &'p str, cwd: Option<&str>) -> (Option<String>, &'p str)
             && letter.as_bytes().first().is_some_and(u8::is_ascii_alphabetic)
             && (after.is_empty() || after.starts_with('/'))
         {
-            return (Some(format!("{}:/", letter.to_ascii_uppercase())), after);
+            return (Some(format!("{}:/", letter.to_ascii_uppercase()).into()), after);
         }
         // `/C:/x` is what is left of `file:///C:/x`.
         if let Some((letter, after)) = drive(rest)
             && after.starts_with('/')
         {
-            return (Some(format!("{letter}:/")), after);
+            return (Some(format!("{letter}:/").into()), after);
         }
-        return (Some("/".to_owned()), rest);
+        return (Some("/".into()), rest);
     }
     if let Some((letter, after)) = drive(path)
         && (after.is_empty() || after.starts_with('/'))
     {
-        return (Some(format!("{letter}:/")), after);
+        return (Some(format!("{letter}:/").into()), after);
     }
     if is_home(path) {
-        let (home, rest) = path.split_once('/').unwrap_or((path, ""));
-        return (Some(format!("{home}/")), rest);
+        return match path.split_once('/') {
+            Some((home, rest)) => (path.get(..=home.len()).map(Cow::Borrowed), rest),
+            None => (Some(format!("{path}/").into()), ""),
+        };
     }
     (None, path)
 }
 
 /// Joins components to a root, dropping empty ones, `.`, and `..` with what it undoes.
-fn join<'a>(root: String, parts: impl Iterator<Item = &'a str>) -> String {
+fn join<'a>(root: &str, parts: impl Iterator<Item = &'a str>) -> String {
     // Above a home there is a directory, just not one that can be named from here.
     let keeps_parents = root.is_empty() || root.starts_with('~');
-    let mut kept: Vec<&str> = Vec::new();
+    let mut kept: SmallVec<[&str; 16]> = SmallVec::new();
     for part in parts {
         match part {
             "" | "." => {}
@@ -194,14 +202,17 @@ fn join<'a>(root: String, parts: impl Iterator<Item = &'a str>) -> String {
         }
     }
     if kept.is_empty() {
-        return match root.as_str() {
-            "" => ".".to_owned(),
-            "//" => "/".to_owned(),
-            _ if root.starts_with('~') => root.trim_end_matches('/').to_owned(),
+        return match root {
+            "" => ".",
+            "//" => "/",
+            _ if root.starts_with('~') => root.trim_end_matches('/'),
             _ => root,
-        };
+        }
+        .to_owned();
     }
-    let mut path = root;
+    let length = root.len() + kept.iter().map(|part| part.len() + 1).sum::<usize>();
+    let mut path = String::with_capacity(length);
+    path.push_str(root);
     for (index, part) in kept.iter().enumerate() {
         if index > 0 {
             path.push('/');

@@ -4,7 +4,7 @@
 //! shared between strategies (cut places, schedule, file ledger, tail membership) is computed once per session.
 
 use crate::context::{Context, Entry, clip};
-use crate::fileops::{CallEffect, ToolKind, of_call};
+use crate::fileops::{CallEffect, Directory, ToolKind, of_call, of_call_in};
 use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Profile};
@@ -58,6 +58,8 @@ pub struct Prepared<'a> {
 
 /// What every call of a session does to files, by position in `transcript.links`.
 pub fn effects(transcript: &Transcript) -> Vec<CallEffect> {
+    // Most calls of a session start in one directory.
+    let mut known = (None, Directory::of(None));
     transcript
         .links
         .iter()
@@ -65,7 +67,12 @@ pub fn effects(transcript: &Transcript) -> Vec<CallEffect> {
             let cwd =
                 transcript.messages.get(link.call.message.get()).and_then(|message| message.cwd.as_deref());
             match transcript.call(link) {
-                Some(call) => of_call(&call.name, &call.arguments, cwd),
+                Some(call) => {
+                    if known.0 != cwd {
+                        known = (cwd, Directory::of(cwd));
+                    }
+                    of_call_in(&call.name, &call.arguments, &known.1)
+                }
                 None => of_call("", "", None),
             }
         })

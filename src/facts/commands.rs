@@ -22,8 +22,9 @@ use rustc_hash::FxHashMap;
 mod parts;
 mod verdict;
 
-use compact_str::CompactString;
-use parts::{Join, Simple, simple_commands};
+use parts::{Join, Parts, simple_commands};
+use smallvec::SmallVec;
+use std::borrow::Cow;
 
 /// Longest canonical command, in characters.
 const COMMAND_CHARS: usize = 200;
@@ -53,13 +54,16 @@ pub(super) fn collect(steps: &[Step<'_>], drafts: &mut Vec<Draft>) {
 
 fn new_fact(class: FactClass, value: String, step: &Step<'_>) -> Fact {
     let birth = step.call_at;
+    // Call and result come next.
+    let mut mentions = Vec::with_capacity(4);
+    mentions.push(birth);
     Fact {
         value,
         class,
         birth,
         line: step.line,
         author: Author::Agent,
-        mentions: vec![birth],
+        mentions,
         superseded: None,
         states: Vec::new(),
         unadjudicable: false,
@@ -122,11 +126,11 @@ fn push_state(states: &mut Vec<(MessageIdx, State)>, at: MessageIdx, state: Stat
 }
 
 /// True for a script that does nothing but apply a patch: a file tool in the dress of a command.
-fn only_patches(parts: &[Simple]) -> bool {
+fn only_patches(parts: &Parts<'_>) -> bool {
     parts.iter().all(|part| {
-        program(&part.words).first().is_none_or(|first| {
-            matches!(first.as_str(), "apply_patch" | "applypatch") || PREPARE.contains(&first.as_str())
-        })
+        program(part.words)
+            .first()
+            .is_none_or(|first| matches!(&**first, "apply_patch" | "applypatch") || prepares(first))
     })
 }
 
@@ -161,18 +165,46 @@ fn first_chars(text: &str, most: usize) -> &str {
 }
 
 /// Programs that only prepare the one that follows.
-const PREPARE: &[&str] = &[
-    "cd", "export", "set", "source", ".", "pushd", "popd", "unset", "ulimit", "alias", "shopt", "true",
-    "echo",
-];
+fn prepares(program: &str) -> bool {
+    matches!(
+        program,
+        "cd" | "export"
+            | "set"
+            | "source"
+            | "."
+            | "pushd"
+            | "popd"
+            | "unset"
+            | "ulimit"
+            | "alias"
+            | "shopt"
+            | "true"
+            | "echo"
+    )
+}
+
 /// Programs that run the command given as their arguments.
-const WRAP: &[&str] = &[
-    "sudo", "time", "env", "nohup", "exec", "command", "xvfb-run", "nice", "stdbuf", "timeout", "npx",
-    "bunx", "dotenv",
-];
+fn wraps(program: &str) -> bool {
+    matches!(
+        program,
+        "sudo"
+            | "time"
+            | "env"
+            | "nohup"
+            | "exec"
+            | "command"
+            | "xvfb-run"
+            | "nice"
+            | "stdbuf"
+            | "timeout"
+            | "npx"
+            | "bunx"
+            | "dotenv"
+    )
+}
 
 /// The words of a simple command without assignments, wrappers and their options.
-fn program(words: &[CompactString]) -> &[CompactString] {
+fn program<'a, 's>(words: &'a [Cow<'s, str>]) -> &'a [Cow<'s, str>] {
     let mut rest = words;
     loop {
         let Some((first, tail)) = rest.split_first() else { return rest };
@@ -184,9 +216,9 @@ fn program(words: &[CompactString]) -> &[CompactString] {
         let assignment = first.split_once('=').is_some_and(|(name, _)| {
             !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
         });
-        if assignment || matches!(first.as_str(), "(" | "{" | "!" | "if" | "then" | "do" | "while" | "else") {
+        if assignment || matches!(&**first, "(" | "{" | "!" | "if" | "then" | "do" | "while" | "else") {
             rest = tail;
-        } else if WRAP.contains(&first.as_str()) && !tail.is_empty() {
+        } else if wraps(first) && !tail.is_empty() {
             rest = tail;
             while let Some((option, after)) = rest.split_first() {
                 let numeric = option.bytes().next().is_some_and(|b| b.is_ascii_digit());
@@ -203,9 +235,9 @@ fn program(words: &[CompactString]) -> &[CompactString] {
 }
 
 /// Head of one simple command.
-fn head_of(words: &[CompactString]) -> String {
+fn head_of(words: &[Cow<'_, str>]) -> String {
     let words = program(words);
-    let mut head: Vec<&str> = Vec::new();
+    let mut head: SmallVec<[&str; HEAD_WORDS]> = SmallVec::new();
     for (at, word) in words.iter().take(HEAD_WORDS).enumerate() {
         if !word.contains(['\'', '"', '$', '`', '(', '*', '{']) {
             head.push(word);
@@ -234,12 +266,12 @@ fn quoted(word: &str) -> Option<&str> {
 }
 
 /// Head of a script: that of the first simple command that does something.
-fn head(parts: &[Simple]) -> String {
+fn head(parts: &Parts<'_>) -> String {
     parts
         .iter()
-        .find(|part| program(&part.words).first().is_some_and(|first| !PREPARE.contains(&first.as_str())))
-        .or_else(|| parts.first())
-        .map(|part| head_of(&part.words))
+        .find(|part| program(part.words).first().is_some_and(|first| !prepares(first)))
+        .or_else(|| parts.iter().next())
+        .map(|part| head_of(part.words))
         .unwrap_or_default()
 }
 
@@ -391,13 +423,14 @@ const VALUED: &[&str] =
 
 /// The first check of a script: its place among the simple commands, and its head. When several checks are chained, all
 /// of them share the outcome of the script.
-fn first_check(parts: &[Simple]) -> Option<(usize, String)> {
-    let at = parts.iter().position(|part| is_check(program(&part.words)))?;
-    Some((at, head_of(program(&parts.get(at)?.words))))
+fn first_check(parts: &Parts<'_>) -> Option<(usize, String)> {
+    let programs = parts.iter().map(|part| program(part.words));
+    let (at, check) = programs.enumerate().find(|(_, words)| is_check(words))?;
+    Some((at, head_of(check)))
 }
 
 /// Does the script fail when the simple command at `place` does?
-fn status_is_of(parts: &[Simple], place: usize, script: &str) -> bool {
+fn status_is_of(parts: &Parts<'_>, place: usize, script: &str) -> bool {
     let last = parts.iter().skip(place).find(|part| part.join != Join::And);
     last.is_none_or(|part| part.join == Join::End)
         || ["pipefail", "PIPESTATUS", "set -e"].iter().any(|strict| script.contains(strict))
@@ -405,7 +438,7 @@ fn status_is_of(parts: &[Simple], place: usize, script: &str) -> bool {
 
 /// How the check of a script ended. Its exit status is that of the script only when a failure of it ends the script;
 /// `npm test | tail -20` and `npm test || true` succeed whatever the tests say, so there the output decides.
-fn check_outcome(script: &str, parts: &[Simple], place: usize, step: &Step<'_>) -> Outcome {
+fn check_outcome(script: &str, parts: &Parts<'_>, place: usize, step: &Step<'_>) -> Outcome {
     let Some(result) = step.result else { return Outcome::Unknown };
     if status_is_of(parts, place, script) {
         return result.outcome;
@@ -416,21 +449,22 @@ fn check_outcome(script: &str, parts: &[Simple], place: usize, step: &Step<'_>) 
     }
 }
 
-fn is_check(words: &[CompactString]) -> bool {
-    let Some((first, rest)) = words.split_first() else { return false };
+fn is_check(words: &[Cow<'_, str>]) -> bool {
+    let Some((first, args)) = words.split_first() else { return false };
     let program = first.rsplit('/').next().unwrap_or(first);
-    let args: Vec<&str> = rest.iter().map(CompactString::as_str).collect();
-    if args.iter().any(|arg| matches!(*arg, "--version" | "--help" | "-V" | "-h")) {
+    if args.iter().any(|arg| matches!(&**arg, "--version" | "--help" | "-V" | "-h")) {
         return false;
     }
     // `pnpm --filter web build`: the value of an option is no subcommand.
     let valued =
-        |at: usize| at.checked_sub(1).and_then(|at| args.get(at)).is_some_and(|it| VALUED.contains(it));
-    let plain: Vec<&str> = (args.iter().copied().enumerate())
-        .filter(|(at, arg)| !arg.starts_with(['-', '+']) && !valued(*at))
-        .map(|(_, arg)| arg)
-        .collect();
-    let first_plain = plain.first().copied().unwrap_or("");
+        |at: usize| at.checked_sub(1).and_then(|at| args.get(at)).is_some_and(|it| VALUED.contains(&&**it));
+    let plain = || {
+        let plain = |(at, arg): &(usize, &Cow<'_, str>)| !arg.starts_with(['-', '+']) && !valued(*at);
+        args.iter().enumerate().filter(plain).map(|(_, arg)| &**arg)
+    };
+    let first_plain = plain().next().unwrap_or("");
+    let has = |wanted: &str| args.iter().any(|arg| arg == wanted);
+    let starts = |wanted: &str| args.first().is_some_and(|arg| arg == wanted);
     let verb = |word: &str| {
         let base = word.split(':').next().unwrap_or(word);
         VERBS.contains(&word)
@@ -442,20 +476,20 @@ fn is_check(words: &[CompactString]) -> bool {
             matches!(
                 first_plain,
                 "test" | "t" | "check" | "c" | "build" | "b" | "clippy" | "nextest" | "bench" | "fmt"
-            ) && (first_plain != "fmt" || args.contains(&"--check"))
+            ) && (first_plain != "fmt" || has("--check"))
         }
         "go" => matches!(first_plain, "test" | "vet" | "build"),
-        "gofmt" => args.contains(&"-l") || args.contains(&"-d"),
+        "gofmt" => has("-l") || has("-d"),
         "npm" | "pnpm" | "yarn" | "bun" | "deno" => match first_plain {
             "run" | "run-script" | "exec" | "dlx" | "x" => {
-                plain.get(1).is_some_and(|word| verb(word) || CHECKERS.contains(word))
+                plain().nth(1).is_some_and(|word| verb(word) || CHECKERS.contains(&word))
             }
             "install" | "i" | "add" | "ci" | "remove" | "create" | "init" | "format" | "fmt" => false,
             word => verb(word) || (program != "npm" && CHECKERS.contains(&word)),
         },
         "make" | "just" | "task" | "mise" | "rake" | "mage" | "nmake" | "gmake" => {
-            program == "make" && plain.is_empty()
-                || plain.iter().any(|word| {
+            program == "make" && first_plain.is_empty()
+                || plain().any(|word| {
                     verb(word)
                         || word.starts_with("test")
                         || word.ends_with("test")
@@ -465,20 +499,17 @@ fn is_check(words: &[CompactString]) -> bool {
         "python" | "python3" | "py" | "uv" | "poetry" | "pipenv" | "hatch" | "pdm" | "conda" | "rye"
         | "coverage" => {
             args.iter().enumerate().any(|(at, arg)| {
-                (CHECKERS.contains(arg)
-                    || *arg == "unittest"
-                    || *arg == "compileall"
-                    || *arg == "py_compile"
-                    || *arg == "doctest")
+                (CHECKERS.contains(&&**arg)
+                    || matches!(&**arg, "unittest" | "compileall" | "py_compile" | "doctest"))
                     && (at == 0
-                        || matches!(args.get(at - 1), Some(&"-m" | &"run"))
+                        || args.get(at - 1).is_some_and(|arg| matches!(&**arg, "-m" | "run"))
                         || program == "coverage"
-                        || args.first() == Some(&"run"))
-            }) || args.first() == Some(&"manage.py") && args.get(1) == Some(&"test")
+                        || starts("run"))
+            }) || starts("manage.py") && args.get(1).is_some_and(|arg| arg == "test")
                 || args.first().is_some_and(|file| is_verifier(file))
         }
         "dotnet" => matches!(first_plain, "test" | "build" | "format"),
-        "mvn" | "mvnw" | "gradle" | "gradlew" => plain.iter().any(|word| {
+        "mvn" | "mvnw" | "gradle" | "gradlew" => plain().any(|word| {
             let task = word.rsplit(':').next().unwrap_or(word);
             verb(task)
                 || matches!(task, "package" | "install" | "connectedAndroidTest")
@@ -487,26 +518,23 @@ fn is_check(words: &[CompactString]) -> bool {
                 || task.starts_with("assemble")
                 || task.starts_with("lint")
         }),
-        "cmake" => args.contains(&"--build"),
+        "cmake" => has("--build"),
         "meson" => matches!(first_plain, "test" | "compile"),
         "bazel" | "bazelisk" | "swift" | "zig" | "mix" | "flutter" | "dart" | "stack" | "cabal" | "sbt"
         | "lein" | "nx" | "turbo" | "xcodebuild" => {
-            plain.iter().take(2).any(|word| verb(word) || matches!(*word, "analyze" | "credo" | "dialyzer"))
+            plain().take(2).any(|word| verb(word) || matches!(word, "analyze" | "credo" | "dialyzer"))
         }
-        "ruff" => first_plain == "check" || args.contains(&"--check"),
+        "ruff" => first_plain == "check" || has("--check"),
         "black" | "isort" | "prettier" => args
             .iter()
-            .any(|arg| matches!(*arg, "--check" | "-c" | "--list-different" | "-l" | "--check-only")),
+            .any(|arg| matches!(&**arg, "--check" | "-c" | "--list-different" | "-l" | "--check-only")),
         "next" | "vite" | "rollup" | "esbuild" | "astro" => matches!(first_plain, "build" | "lint" | "check"),
         "composer" => matches!(first_plain, "test" | "lint"),
         "pre-commit" => first_plain == "run",
         "terraform" => matches!(first_plain, "validate" | "plan"),
-        "bash" | "sh" | "zsh" => {
-            args.contains(&"-n") && plain.first().is_some_and(|file| file.ends_with("sh"))
-                || is_verifier(first_plain)
-        }
-        "bundle" => plain.get(1).is_some_and(|word| CHECKERS.contains(word)),
-        "node" => args.contains(&"--test") || args.contains(&"--check"),
+        "bash" | "sh" | "zsh" => has("-n") && first_plain.ends_with("sh") || is_verifier(first_plain),
+        "bundle" => plain().nth(1).is_some_and(|word| CHECKERS.contains(&word)),
+        "node" => has("--test") || has("--check"),
         _ => CHECKERS.contains(&program) || first.contains('/') && is_verifier(first),
     }
 }

@@ -6,6 +6,9 @@
 
 use rustc_hash::FxHashMap;
 
+use compact_str::{CompactString, ToCompactString};
+use smallvec::{SmallVec, smallvec};
+
 use super::shell::Arg;
 use super::{Base, Collector, Confidence, OpKind, inline, shell};
 
@@ -39,15 +42,17 @@ pub(super) fn run(script: &str, base: &Base, fixed: Option<u16>, out: &mut Colle
 pub(super) fn unwrapped(script: &str) -> Option<String> {
     let head = script.trim_start();
     let word = head.split(|c: char| c.is_whitespace() || c == ';' || c == '|').next()?;
-    let lower = word.trim_matches(['"', '\'', '&', '(']).to_ascii_lowercase();
-    if CMDLETS.contains(&lower.as_str())
-        || lower.starts_with("$env:")
-        || lower.starts_with("$erroractionpreference")
+    let word = word.trim_matches(['"', '\'', '&', '(']);
+    let begins = |start: &str| word.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    if CMDLETS.iter().any(|cmdlet| word.eq_ignore_ascii_case(cmdlet))
+        || begins("$env:")
+        || begins("$erroractionpreference")
     {
         return Some(script.to_owned());
     }
-    let program = lower.rsplit(['/', '\\']).next()?;
-    if !matches!(program, "powershell" | "powershell.exe" | "pwsh" | "pwsh.exe") {
+    let program = word.rsplit(['/', '\\']).next()?;
+    let names = ["powershell", "powershell.exe", "pwsh", "pwsh.exe"];
+    if !names.iter().any(|name| program.eq_ignore_ascii_case(name)) {
         return None;
     }
     let words = shell::only_command(script)?;
@@ -107,7 +112,7 @@ const CMDLETS: &[&str] = &[
 /// One argument: usually one word, several when joined by commas.
 #[derive(Debug, Default)]
 struct Argument {
-    words: Vec<Arg>,
+    words: SmallVec<[Arg; 1]>,
     /// The variable it is, when it is nothing else.
     variable: Option<String>,
     quoted: bool,
@@ -121,7 +126,7 @@ struct Frame {
     joined: bool,
     /// The next word is the target of a redirection: append, and whether it counts.
     redirect: Option<(bool, bool)>,
-    outputs: Vec<(bool, String)>,
+    outputs: Vec<(bool, CompactString)>,
     /// The word that the opening bracket follows without a blank: a method.
     callee: String,
     /// Literal text that the pipe carries into this command.
@@ -287,14 +292,14 @@ impl Run<'_, '_> {
             self.push_word(text, None, true);
             return String::new();
         }
-        let mut text = Some(String::new());
+        let mut text = Some(CompactString::default());
         let mut variable = None;
         let (mut quoted, mut parts) = (false, 0);
         while let Some(c) = self.rest.chars().next() {
             match c {
                 '\'' => {
                     let part = self.single_quoted();
-                    append(&mut text, Some(part));
+                    append(&mut text, Some(part.into()));
                     quoted = true;
                 }
                 '"' => {
@@ -307,7 +312,7 @@ impl Run<'_, '_> {
                 '=' if variable.is_some() && parts == 1 && self.frame().arguments.is_empty() => break,
                 '=' if parts == 0 && self.is_after_variable() => {
                     self.skip(1);
-                    append(&mut text, Some("=".to_owned()));
+                    append(&mut text, Some("=".into()));
                     break;
                 }
                 '$' => {
@@ -326,7 +331,10 @@ impl Run<'_, '_> {
                     self.skip(escaped.map_or(0, char::len_utf8));
                     append(
                         &mut text,
-                        escaped.filter(|c| *c != '\n').map(String::from).or(Some(String::new())),
+                        escaped
+                            .filter(|c| *c != '\n')
+                            .map(|c| c.to_compact_string())
+                            .or(Some(CompactString::default())),
                     );
                 }
                 '|' | '&' | ';' | '(' | ')' | '{' | '}' | ',' => break,
@@ -350,9 +358,11 @@ impl Run<'_, '_> {
             parts += 1;
         }
         let variable = variable.filter(|_| parts == 1);
-        let callee = if quoted { None } else { text.clone() };
+        // Of any other word it is of no interest.
+        let is_callee = !quoted && self.rest.starts_with(['(', '{']);
+        let callee = text.as_deref().filter(|_| is_callee).unwrap_or_default().to_owned();
         self.push_word(text, variable, quoted);
-        callee.unwrap_or_default()
+        callee
     }
 
     /// Whether the command so far is only a variable: what follows may be an assignment.
@@ -371,7 +381,7 @@ impl Run<'_, '_> {
         let joined = std::mem::take(&mut frame.joined);
         match frame.arguments.last_mut() {
             Some(last) if joined => last.words.push(text),
-            _ => frame.arguments.push(Argument { words: vec![text], variable, quoted }),
+            _ => frame.arguments.push(Argument { words: smallvec![text], variable, quoted }),
         }
     }
 
@@ -393,13 +403,13 @@ impl Run<'_, '_> {
     }
 
     fn double_quoted(&mut self) -> Arg {
-        let mut text = Some(String::new());
+        let mut text = Some(CompactString::default());
         self.skip(1);
         while let Some(c) = self.rest.chars().next() {
             match c {
                 '"' if self.rest.starts_with("\"\"") => {
                     self.skip(2);
-                    append(&mut text, Some("\"".to_owned()));
+                    append(&mut text, Some("\"".into()));
                 }
                 '"' => {
                     self.skip(1);
@@ -411,7 +421,7 @@ impl Run<'_, '_> {
                     self.skip(escaped.map_or(0, char::len_utf8));
                     append(
                         &mut text,
-                        escaped.map(|c| if c == 'n' { "\n".to_owned() } else { c.to_string() }),
+                        escaped.map(|c| if c == 'n' { "\n".into() } else { c.to_compact_string() }),
                     );
                 }
                 '$' if self.rest.starts_with("$(") => {
@@ -430,7 +440,7 @@ impl Run<'_, '_> {
                 }
                 '$' => {
                     let name = self.variable_name();
-                    let value = if name.is_empty() { Some("$".to_owned()) } else { self.value(&name) };
+                    let value = if name.is_empty() { Some("$".into()) } else { self.value(&name) };
                     append(&mut text, value);
                 }
                 c => {
@@ -463,7 +473,7 @@ impl Run<'_, '_> {
             None => body.split_once(end.as_str()).unwrap_or((body, "")),
         };
         self.rest = after;
-        Some((quote == "'" || !text.contains('$')).then(|| text.to_owned()))
+        Some((quote == "'" || !text.contains('$')).then(|| text.into()))
     }
 
     /// Reads `$name`, `${name}` or `$scope:name` and returns it in lower case.
@@ -490,8 +500,8 @@ impl Run<'_, '_> {
 
     fn value(&self, name: &str) -> Arg {
         match (name, &self.base) {
-            ("home" | "env:userprofile" | "env:home", _) => Some("~".to_owned()),
-            ("pwd", Base::Dir(dir)) => Some(dir.clone()),
+            ("home" | "env:userprofile" | "env:home", _) => Some("~".into()),
+            ("pwd", Base::Dir(dir)) => Some(dir.as_str().into()),
             _ => self.variables.get(name).cloned().flatten(),
         }
     }
@@ -551,7 +561,7 @@ impl Run<'_, '_> {
         }
         let [Some(name)] = first.words.as_slice() else { return None };
         if first.quoted && rest.is_empty() {
-            return Some(name.clone());
+            return Some(name.to_string());
         }
         self.cmdlet(name, rest, frame.input.as_deref(), step);
         None
@@ -613,7 +623,7 @@ impl Run<'_, '_> {
             }
             "pop-location" | "popd" => self.base = Base::Unknown,
             _ => {
-                let argv: Vec<Arg> = std::iter::once(Some(name.to_owned()))
+                let argv: Vec<Arg> = std::iter::once(Some(name.into()))
                     .chain(arguments.iter().flat_map(|argument| argument.words.iter().cloned()))
                     .collect();
                 shell::run_program(&argv, input, &self.base, step, self.out);
@@ -752,7 +762,7 @@ impl<'a> Given<'a> {
             self.named.iter().find(|(name, _)| names.contains(name)).map(|(_, argument)| *argument);
         argument
             .into_iter()
-            .flat_map(|argument| argument.words.iter().flatten().map(String::as_str))
+            .flat_map(|argument| argument.words.iter().flatten().map(CompactString::as_str))
             .collect()
     }
 
@@ -764,7 +774,7 @@ impl<'a> Given<'a> {
         let argument = self.positional.get(position).copied();
         argument
             .into_iter()
-            .flat_map(|argument| argument.words.iter().flatten().map(String::as_str))
+            .flat_map(|argument| argument.words.iter().flatten().map(CompactString::as_str))
             .collect()
     }
 

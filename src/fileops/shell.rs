@@ -22,6 +22,8 @@ use shuck_parser::parser::Parser;
 use shuck_parser::{ShellDialect, ShellProfile};
 use std::collections::BTreeMap;
 
+use compact_str::CompactString;
+
 use super::{Base, Collector, Confidence, OpKind};
 
 mod limits;
@@ -89,7 +91,7 @@ fn unwrapped_ref(script: &str) -> Cow<'_, str> {
 }
 
 /// The words of a script that is one simple command without redirections, all of them known.
-pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
+pub(super) fn only_command(script: &str) -> Option<Vec<CompactString>> {
     if !limits::is_parsable(script) {
         return None;
     }
@@ -99,7 +101,7 @@ pub(super) fn only_command(script: &str) -> Option<Vec<String>> {
     }
 }
 
-fn only_parsed_command(script: &str) -> Option<Vec<String>> {
+fn only_parsed_command(script: &str) -> Option<Vec<CompactString>> {
     let parsed = parse(script);
     let [stmt] = parsed.body.stmts.as_slice() else { return None };
     let Command::Simple(command) = &stmt.command else { return None };
@@ -130,10 +132,10 @@ pub(super) fn script_of_argv(argv: &[String]) -> String {
     words.join(" ")
 }
 
-fn script_of_shell_argv(argv: &[String]) -> Option<&str> {
+fn script_of_shell_argv<W: AsRef<str>>(argv: &[W]) -> Option<&str> {
     let (program, rest) = argv.split_first()?;
-    let program = program.rsplit(['/', '\\']).next()?;
-    let rest = if program == "env" && rest.first().is_some_and(|word| word == "bash") {
+    let program = program.as_ref().rsplit(['/', '\\']).next()?;
+    let rest = if program == "env" && rest.first().is_some_and(|word| word.as_ref() == "bash") {
         rest.get(1..)?
     } else {
         rest
@@ -141,9 +143,9 @@ fn script_of_shell_argv(argv: &[String]) -> Option<&str> {
     if !matches!(program, "bash" | "sh" | "zsh" | "dash" | "env" | "bash.exe") {
         return None;
     }
-    let at = rest.iter().position(|word| is_command_flag(word))?;
-    let before_are_flags = rest.iter().take(at).all(|word| word.starts_with('-'));
-    if before_are_flags && rest.len() == at + 2 { rest.get(at + 1).map(String::as_str) } else { None }
+    let at = rest.iter().position(|word| is_command_flag(word.as_ref()))?;
+    let before_are_flags = rest.iter().take(at).all(|word| word.as_ref().starts_with('-'));
+    if before_are_flags && rest.len() == at + 2 { rest.get(at + 1).map(AsRef::as_ref) } else { None }
 }
 
 /// `-c` alone or in a cluster of short flags (`-lc`).
@@ -170,12 +172,12 @@ fn parse(script: &str) -> shuck_ast::File {
 }
 
 /// A word after expansion; `None` when it cannot be known.
-pub(super) type Arg = Option<String>;
+pub(super) type Arg = Option<CompactString>;
 
 #[derive(Debug, Clone, PartialEq)]
 enum Value {
-    Text(String),
-    List(Vec<String>),
+    Text(CompactString),
+    List(Vec<CompactString>),
     Unknown,
 }
 
@@ -206,10 +208,10 @@ impl State {
 
     fn get(&self, name: &str) -> Option<Cow<'_, Value>> {
         match (name, &self.base) {
-            ("PWD", Base::Dir(dir)) => Some(Cow::Owned(Value::Text(dir.clone()))),
+            ("PWD", Base::Dir(dir)) => Some(Cow::Owned(Value::Text(dir.as_str().into()))),
             _ => match self.variables.get(name) {
                 Some(value) => Some(Cow::Borrowed(value)),
-                None if name == "HOME" => Some(Cow::Owned(Value::Text("~".to_owned()))),
+                None if name == "HOME" => Some(Cow::Owned(Value::Text("~".into()))),
                 None => None,
             },
         }
@@ -725,7 +727,7 @@ impl<'s, 'o> Shell<'s, 'o> {
         redirects.iter().find_map(|redirect| match (&redirect.target, redirect.kind) {
             (RedirectTarget::Word(word), RedirectKind::Input) if redirect.fd.unwrap_or(0) == 0 => {
                 match self.words(word, state).as_mut_slice() {
-                    [Some(path)] => Some(std::mem::take(path)),
+                    [Some(path)] => Some(std::mem::take(path).into()),
                     _ => None,
                 }
             }
@@ -744,7 +746,7 @@ impl<'s, 'o> Shell<'s, 'o> {
         match &redirect.target {
             RedirectTarget::Heredoc(heredoc) => Some(self.heredoc(heredoc, state)),
             RedirectTarget::Word(word) => match self.words(word, state).as_mut_slice() {
-                [Some(text)] => Some(std::mem::take(text)),
+                [Some(text)] => Some(std::mem::take(text).into()),
                 _ => None,
             },
         }
@@ -786,7 +788,7 @@ impl<'s, 'o> Shell<'s, 'o> {
                 }
             }
             AssignmentValue::Compound(array) => {
-                let words: Option<Vec<String>> =
+                let words: Option<Vec<CompactString>> =
                     array.elements.iter().flat_map(|element| self.words(element.value(), state)).collect();
                 match words {
                     Some(words) if words.len() <= MAX_TURNS => Value::List(words),

@@ -1,5 +1,6 @@
 //! What a todo tool says: items of the agent's own list with their state after the call.
 
+use compact_str::CompactString;
 use serde_json::Value;
 
 use super::arguments::{self, Arguments, Fields};
@@ -46,7 +47,7 @@ fn of_fields(rule: TodoRule, fields: &Fields<'_>) -> Todos {
         TodoRule::Look => (Vec::new(), false),
         TodoRule::Add => {
             let item = fields.text(TEXT).map(|text| TodoItem {
-                text,
+                text: text.into_owned(),
                 id: None,
                 state: state(fields.text(&["status", "state"]).as_deref()).unwrap_or(TodoState::Pending),
             });
@@ -81,7 +82,7 @@ fn updated(fields: &Fields<'_>) -> Option<TodoItem> {
     let id = scalar(&fields.value(ID)?)?;
     let state = state(fields.text(&["status", "state"]).as_deref())?;
     Some(TodoItem {
-        text: fields.text(&["subject", "content", "title"]).unwrap_or_default(),
+        text: fields.text(&["subject", "content", "title"]).unwrap_or_default().into_owned(),
         id: Some(id),
         state,
     })
@@ -90,7 +91,7 @@ fn updated(fields: &Fields<'_>) -> Option<TodoItem> {
 /// One item by action: `add` with a text, `toggle` or `complete` with an id.
 fn acted(action: &str, fields: &Fields<'_>) -> Vec<TodoItem> {
     let id = fields.value(ID).as_ref().and_then(scalar);
-    let text = fields.text(TEXT).unwrap_or_default();
+    let text = fields.text(TEXT).unwrap_or_default().into_owned();
     if id.is_none() && text.is_empty() {
         return Vec::new();
     }
@@ -163,7 +164,9 @@ fn checklist_item(line: &str) -> Option<TodoItem> {
 }
 
 fn state(name: Option<&str>) -> Option<TodoState> {
-    let name = name?.to_ascii_lowercase().replace(['-', ' '], "_");
+    let mut name = CompactString::from(name?);
+    name.make_ascii_lowercase();
+    let name = if name.contains(['-', ' ']) { name.replace(['-', ' '], "_").into() } else { name };
     Some(match name.as_str() {
         "in_progress" | "inprogress" | "active" | "doing" | "started" | "running" | "current" => {
             TodoState::Active

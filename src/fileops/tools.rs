@@ -4,8 +4,10 @@
 //! Tools of MCP servers are unknown by rule (`mcp__x__read` may read anything), except those of the two servers whose
 //! tools are the agent's own file tools by contract.
 
+use compact_str::CompactString;
 use rustc_hash::FxHashMap;
 use serde_json::Value;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 use super::arguments::{self, Arguments, Fields, Logged};
@@ -181,7 +183,7 @@ pub(super) fn of_call(name: &str, arguments: &str, base: &Base, depth: u8) -> Ca
         Rule::PowerShell => {
             if let Some(script) = text_argument(&arguments, tool.keys) {
                 effect.steps = powershell::run(&script, &workdir(&arguments, base), None, &mut out);
-                effect.command = Some(script);
+                effect.command = Some(script.into_owned());
             }
         }
         Rule::Python => {
@@ -253,7 +255,8 @@ fn find(name: &str) -> Option<&'static Tool> {
     if name.is_empty() || name.len() > MAX_NAME {
         return None;
     }
-    let name = name.to_ascii_lowercase();
+    let mut name = CompactString::from(name);
+    name.make_ascii_lowercase();
     let named = |name: &str| BY_NAME.get(name).copied();
     if let Some(tool) = named(&name) {
         return Some(tool);
@@ -436,10 +439,10 @@ fn push_path(kind: &OpKind, path: &str, base: &Base, out: &mut Collector) {
     out.push(kind.clone(), path, base, Confidence::Tool, 0);
 }
 
-fn text_argument(arguments: &Arguments<'_>, keys: &[&str]) -> Option<String> {
+fn text_argument<'a>(arguments: &Arguments<'a>, keys: &[&str]) -> Option<Cow<'a, str>> {
     match arguments {
         Arguments::Object(fields) => fields.text(keys),
-        Arguments::Text(text) => Some((*text).to_owned()),
+        Arguments::Text(text) => Some(Cow::Borrowed(text)),
         Arguments::Array(_) => None,
     }
 }
@@ -471,7 +474,11 @@ fn shell_call(arguments: &Arguments<'_>, keys: &[&str], base: &Base) -> CallEffe
     let mut command = match arguments {
         Arguments::Text(text) => Some(Command::Script((*text).to_owned())),
         Arguments::Array(raw) => arguments::value(raw).and_then(|value| command_of(&value)),
-        Arguments::Object(fields) => fields.value(keys).and_then(|value| {
+        Arguments::Object(fields) => fields.first(keys).and_then(|raw| {
+            if raw.starts_with('"') {
+                return arguments::string(raw).map(command_in);
+            }
+            let value = arguments::value(raw)?;
             // Codex's local shell puts argv and directory one level down.
             if let Value::Object(action) = &value {
                 if let Some(dir) = WORKDIR.iter().find_map(|key| action.get(*key)?.as_str()) {
@@ -521,18 +528,7 @@ fn shell_call(arguments: &Arguments<'_>, keys: &[&str], base: &Base) -> CallEffe
 
 fn command_of(value: &Value) -> Option<Command> {
     match value {
-        Value::String(text) => {
-            let text = text.trim();
-            // A JSON list of words inside of a string, and Antigravity's quoted strings.
-            if text.starts_with('[')
-                && let Some(list @ Value::Array(_)) = arguments::value(text)
-                && let Some(command) = command_of(&list)
-            {
-                return Some(command);
-            }
-            let inner = text.starts_with('"').then(|| arguments::string(text)).flatten();
-            Some(Command::Script(inner.unwrap_or_else(|| text.to_owned())))
-        }
+        Value::String(text) => Some(command_in(Cow::Borrowed(text))),
         Value::Array(list) => {
             let words: Vec<String> = list.iter().filter_map(|word| Some(word.as_str()?.to_owned())).collect();
             if words.is_empty() || words.len() != list.len() {
@@ -546,6 +542,24 @@ fn command_of(value: &Value) -> Option<Command> {
         }
         _ => None,
     }
+}
+
+/// The command that a text is.
+fn command_in(text: Cow<'_, str>) -> Command {
+    let trimmed = text.trim();
+    // A JSON list of words inside of a string, and Antigravity's quoted strings.
+    if trimmed.starts_with('[')
+        && let Some(list @ Value::Array(_)) = arguments::value(trimmed)
+        && let Some(command) = command_of(&list)
+    {
+        return command;
+    }
+    let inner = arguments::string(trimmed).map(Cow::into_owned);
+    Command::Script(match inner {
+        Some(inner) => inner,
+        None if trimmed.len() == text.len() => text.into_owned(),
+        None => trimmed.to_owned(),
+    })
 }
 
 fn batch(fields: &Fields<'_>, keys: &[&str], base: &Base, effect: &mut CallEffect, out: &mut Collector) {

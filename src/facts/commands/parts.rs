@@ -1,6 +1,7 @@
 //! A shell script taken apart into its simple commands, as far as it takes to name them.
 
-use compact_str::CompactString;
+use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::str::Chars;
 
 /// Characters of a script that are looked at, here-documents aside.
@@ -18,84 +19,150 @@ pub(super) enum Join {
 }
 
 /// A simple command of a script.
-#[derive(Debug)]
-pub(super) struct Simple {
-    pub(super) words: Vec<CompactString>,
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Simple<'a> {
+    pub(super) words: &'a [Cow<'a, str>],
     pub(super) join: Join,
+}
+
+/// The simple commands of a script; each has a word.
+#[derive(Debug, Default)]
+pub(super) struct Parts<'s> {
+    /// The words of all of them.
+    words: Vec<Cow<'s, str>>,
+    /// Where the words of each end.
+    ends: SmallVec<[(usize, Join); 4]>,
+}
+
+impl<'s> Parts<'s> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Simple<'_>> {
+        let mut start = 0;
+        self.ends.iter().map(move |(end, join)| {
+            let words = self.words.get(start..*end).unwrap_or_default();
+            start = *end;
+            Simple { words, join: *join }
+        })
+    }
+
+    /// Ends a word.
+    fn flush(&mut self, word: &mut Word<'s>, cut: bool) {
+        let word = word.take();
+        if !word.is_empty() && !cut {
+            self.words.push(word);
+        }
+    }
+
+    /// Ends a command, if there is any.
+    fn push(&mut self, join: Join) {
+        if self.words.len() > self.ends.last().map_or(0, |(end, _)| *end) {
+            self.ends.push((self.words.len(), join));
+        }
+    }
+}
+
+/// A word on its way: most are written in one piece.
+struct Word<'s> {
+    script: &'s str,
+    start: usize,
+    end: usize,
+    /// The whole of it, where something was left out inside.
+    mended: String,
+}
+
+impl<'s> Word<'s> {
+    fn of(script: &'s str) -> Self {
+        Self { script, start: 0, end: 0, mended: String::new() }
+    }
+
+    fn piece(&self, start: usize, end: usize) -> &'s str {
+        self.script.get(start..end).unwrap_or_default()
+    }
+
+    fn text(&self) -> &str {
+        if self.mended.is_empty() { self.piece(self.start, self.end) } else { &self.mended }
+    }
+
+    /// Adds what stands between two places of the script.
+    fn push(&mut self, from: usize, to: usize) {
+        if self.text().is_empty() {
+            (self.start, self.end) = (from, to);
+        } else if self.mended.is_empty() && self.end == from {
+            self.end = to;
+        } else {
+            if self.mended.is_empty() {
+                self.mended.push_str(self.piece(self.start, self.end));
+            }
+            self.mended.push_str(self.piece(from, to));
+        }
+    }
+
+    fn take(&mut self) -> Cow<'s, str> {
+        let written = self.piece(self.start, self.end);
+        self.end = self.start;
+        if self.mended.is_empty() { written.into() } else { std::mem::take(&mut self.mended).into() }
+    }
 }
 
 /// The simple commands of a script as word lists, up to redirections; quoted words keep their quotes. Good enough to
 /// name a command; what it does to files is worked out by a real shell grammar elsewhere.
-pub(super) fn simple_commands(script: &str) -> Vec<Simple> {
-    let mut out = Vec::new();
-    let mut words: Vec<CompactString> = Vec::new();
-    let mut word = String::new();
+pub(super) fn simple_commands(script: &str) -> Parts<'_> {
+    let mut out = Parts { words: Vec::with_capacity(16), ..Parts::default() };
+    let mut word = Word::of(script);
     let mut quote: Option<char> = None;
     let mut cut = false;
     let mut chars = script.chars();
     let mut seen = 0;
-    let push = |words: &mut Vec<CompactString>, join: Join, out: &mut Vec<Simple>| {
-        if !words.is_empty() {
-            out.push(Simple { words: std::mem::take(words), join });
-        }
-    };
-    let flush = |word: &mut String, words: &mut Vec<CompactString>, cut: bool| {
-        if !word.is_empty() && !cut {
-            words.push(CompactString::from(word.as_str()));
-        }
-        word.clear();
-    };
-    while let Some(c) = chars.next() {
+    // All that is left to read is an end of the script.
+    let place = |chars: &Chars<'_>| script.len() - chars.as_str().len();
+    loop {
+        let at = place(&chars);
+        let Some(c) = chars.next() else { break };
         seen += 1;
         if seen > MAX_SCANNED {
             break;
         }
         if let Some(open) = quote {
-            word.push(c);
             if c != open && c != '\\' {
                 let inside = |byte: u8| byte.is_ascii() && byte != open as u8 && byte != b'\\';
-                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, inside);
+                seen += pass_run(&mut chars, MAX_SCANNED - seen, inside);
             }
             if c == '\\' && open == '"' {
-                word.extend(chars.next());
+                chars.next();
             } else if c == open {
                 quote = None;
             }
+            word.push(at, place(&chars));
             continue;
         }
         match c {
             '\'' | '"' => {
                 quote = Some(c);
-                word.push(c);
+                word.push(at, at + 1);
             }
             '\\' => match chars.next() {
                 Some('\n') | None => {}
-                Some(next) => {
-                    word.push(c);
-                    word.push(next);
-                }
+                Some(_) => word.push(at, place(&chars)),
             },
             '|' | ';' | '\n' | '&' => {
                 if c == '&' && chars.as_str().starts_with('>') {
-                    flush(&mut word, &mut words, cut);
+                    out.flush(&mut word, cut);
                     cut = true;
                     continue;
                 }
                 let join = if c == '&' && skip(&mut chars, '&') { Join::And } else { Join::Other };
-                flush(&mut word, &mut words, cut);
-                push(&mut words, join, &mut out);
+                out.flush(&mut word, cut);
+                out.push(join);
                 cut = false;
             }
             '>' | '<' => {
                 // `2>&1`: the digit belongs to the redirection.
-                if word.len() == 1 && word.bytes().all(|b| b.is_ascii_digit()) {
-                    word.clear();
+                if word.text().len() == 1 && word.text().bytes().all(|b| b.is_ascii_digit()) {
+                    word.take();
                 }
-                flush(&mut word, &mut words, cut);
+                out.flush(&mut word, cut);
                 if c == '<' && skip(&mut chars, '<') {
                     chars = after_document(chars.as_str()).chars();
-                    flush(&mut word, &mut words, cut);
-                    push(&mut words, Join::Other, &mut out);
+                    out.push(Join::Other);
                     cut = false;
                     continue;
                 }
@@ -106,21 +173,21 @@ pub(super) fn simple_commands(script: &str) -> Vec<Simple> {
                 }
                 cut = true;
             }
-            '#' if word.is_empty() => chars = from_any(chars.as_str(), &['\n']).chars(),
+            '#' if word.text().is_empty() => chars = from_any(chars.as_str(), &['\n']).chars(),
             // A subshell opens with the command, not with its first word.
-            '(' if word.is_empty() => {}
-            c if c.is_whitespace() => flush(&mut word, &mut words, cut),
+            '(' if word.text().is_empty() => {}
+            c if c.is_whitespace() => out.flush(&mut word, cut),
             _ => {
-                word.push(c);
-                seen += take_run(&mut chars, MAX_SCANNED - seen, &mut word, |byte| PLAIN[usize::from(byte)]);
+                seen += pass_run(&mut chars, MAX_SCANNED - seen, |byte| PLAIN[usize::from(byte)]);
+                word.push(at, place(&chars));
             }
         }
     }
-    flush(&mut word, &mut words, cut);
-    push(&mut words, Join::End, &mut out);
+    out.flush(&mut word, cut);
+    out.push(Join::End);
     // A new line or `;` after the last command separates nothing; what runs in the background has no status to give.
-    if let Some(last) = out.last_mut().filter(|_| !script.trim_end().ends_with('&')) {
-        last.join = Join::End;
+    if let Some((_, last)) = out.ends.last_mut().filter(|_| !script.trim_end().ends_with('&')) {
+        *last = Join::End;
     }
     out
 }
@@ -141,14 +208,12 @@ const fn plain_bytes() -> [bool; 256] {
     plain
 }
 
-/// Adds to a word what comes next and is of a kind, in ASCII alone: as many bytes as characters, at most so many.
-fn take_run(chars: &mut Chars<'_>, most: usize, word: &mut String, is_of_kind: impl Fn(u8) -> bool) -> usize {
+/// Passes over what comes next and is of a kind, in ASCII alone: as many bytes as characters, at most so many.
+fn pass_run(chars: &mut Chars<'_>, most: usize, is_of_kind: impl Fn(u8) -> bool) -> usize {
     let rest = chars.as_str();
     let ahead = rest.as_bytes().get(..most).unwrap_or(rest.as_bytes());
     let length = ahead.iter().position(|byte| !is_of_kind(*byte)).unwrap_or(ahead.len());
-    let (run, rest) = rest.split_at_checked(length).unwrap_or(("", rest));
-    word.push_str(run);
-    *chars = rest.chars();
+    *chars = rest.get(length..).unwrap_or(rest).chars();
     length
 }
 
@@ -195,7 +260,7 @@ mod tests {
         ) {
             // Characters beyond ASCII are read one by one.
             let parts = |script: &str| -> Vec<(String, Join)> {
-                simple_commands(script).into_iter().map(|part| (part.words.join("\0"), part.join)).collect()
+                simple_commands(script).iter().map(|part| (part.words.join("\0"), part.join)).collect()
             };
             let wide: Vec<(String, Join)> =
                 parts(&script).into_iter().map(|(words, join)| (words.replace('a', "é"), join)).collect();

@@ -11,6 +11,7 @@ use crate::scan;
 use crate::transcript::{MessageIdx, Outcome, ToolResult};
 use aho_corasick::{AhoCorasick, MatchKind};
 use rustc_hash::{FxHashMap, FxHashSet};
+use smallvec::{SmallVec, smallvec};
 use std::sync::LazyLock;
 
 /// For each operation of a call, whether it happened.
@@ -19,17 +20,17 @@ use std::sync::LazyLock;
 /// * An operation that the output complains about did not happen, nor did what follows it after `&&`.
 /// * Of a script that failed, the last simple command is what failed, unless the output names another culprit;
 ///   redirections happen before their program runs.
-pub(super) fn happened(effect: &CallEffect, result: &ToolResult) -> Vec<bool> {
+pub(super) fn happened(effect: &CallEffect, result: &ToolResult) -> SmallVec<[bool; 16]> {
     let failed = result.outcome == Outcome::Failed;
     if effect.command.is_none() {
-        return vec![!failed; effect.ops.len()];
+        return smallvec![!failed; effect.ops.len()];
     }
     if failed && result.exit_code.is_none() && never_ran(&result.text) {
-        return vec![false; effect.ops.len()];
+        return smallvec![false; effect.ops.len()];
     }
     let complaints = complaints(&result.text);
     if complaints.is_empty() && !failed {
-        return vec![true; effect.ops.len()];
+        return smallvec![true; effect.ops.len()];
     }
     let blamed: Vec<bool> =
         effect.ops.iter().map(|op| complaints.iter().any(|line| names(line, &op.path))).collect();

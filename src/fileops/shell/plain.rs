@@ -4,6 +4,8 @@
 //! The reader takes no more than that, and gives up at the first byte or word that might mean something else; then
 //! the parser reads the script. What commands do does not depend on who read them.
 
+use compact_str::CompactString;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 
 use super::super::OpKind;
@@ -18,7 +20,7 @@ const MAX_PLAIN: usize = 256;
 /// One simple command.
 pub(super) struct Command<'s> {
     joint: Joint,
-    words: Vec<Arg>,
+    words: SmallVec<[Arg; 8]>,
     redirections: Vec<Redirection<'s>>,
 }
 
@@ -102,7 +104,7 @@ pub(super) fn read(source: &str) -> Option<Vec<Command<'_>>> {
 }
 
 /// The words of a script that is one command without redirections.
-pub(super) fn only_words(commands: Vec<Command<'_>>) -> Option<Vec<String>> {
+pub(super) fn only_words(commands: Vec<Command<'_>>) -> Option<Vec<CompactString>> {
     let mut commands = commands.into_iter();
     match (commands.next(), commands.next()) {
         (Some(command), None) if command.redirections.is_empty() => command.words.into_iter().collect(),
@@ -163,7 +165,7 @@ impl<'s> Reader<'s> {
 
     /// A command with at least one word or redirection.
     fn command(&mut self, joint: Joint) -> Option<Command<'s>> {
-        let mut words = Vec::with_capacity(8);
+        let mut words = SmallVec::new();
         let mut redirections = Vec::new();
         loop {
             self.skip(|byte| matches!(byte, b' ' | b'\t'));
@@ -182,7 +184,7 @@ impl<'s> Reader<'s> {
                     if words.is_empty() && word.as_deref().is_none_or(is_special) {
                         return None;
                     }
-                    words.push(word.map(Cow::into_owned));
+                    words.push(word.map(CompactString::from));
                 }
             }
         }

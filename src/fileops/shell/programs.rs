@@ -4,6 +4,8 @@
 //! building and formatting read or write files too, but not ones that the agent then knows or that the command names.
 
 use super::super::{Base, OpKind, inline, patch, powershell};
+use compact_str::{CompactString, format_compact};
+
 use super::{Arg, Shell, State, Value};
 
 /// What a command gets on its standard input, as far as the script tells.
@@ -18,7 +20,7 @@ pub(super) struct Input<'t> {
 #[derive(Default)]
 struct Sorted {
     /// Options as written: `-n`, `--lines`; short ones one by one.
-    options: Vec<(String, Arg)>,
+    options: Vec<(CompactString, Arg)>,
     operands: Vec<Arg>,
 }
 
@@ -33,7 +35,7 @@ impl Sorted {
 
     /// Operands that are known.
     fn files(&self) -> impl Iterator<Item = &str> {
-        self.operands.iter().flatten().map(String::as_str)
+        self.operands.iter().flatten().map(CompactString::as_str)
     }
 }
 
@@ -50,7 +52,7 @@ fn sorted(args: &[Arg], short: &str, long: &[&str]) -> Sorted {
             sorted.operands.extend(args.by_ref().cloned());
         } else if let Some(option) = text.strip_prefix("--") {
             if let Some((name, value)) = option.split_once('=') {
-                sorted.options.push((format!("--{name}"), Some(value.to_owned())));
+                sorted.options.push((format_compact!("--{name}"), Some(value.into())));
             } else {
                 let value = if long.contains(&option) { args.next().cloned().flatten() } else { None };
                 sorted.options.push((text.clone(), value));
@@ -61,11 +63,11 @@ fn sorted(args: &[Arg], short: &str, long: &[&str]) -> Sorted {
                 if short.contains(flag) {
                     let rest = flags.as_str();
                     let value =
-                        if rest.is_empty() { args.next().cloned().flatten() } else { Some(rest.to_owned()) };
-                    sorted.options.push((format!("-{flag}"), value));
+                        if rest.is_empty() { args.next().cloned().flatten() } else { Some(rest.into()) };
+                    sorted.options.push((format_compact!("-{flag}"), value));
                     break;
                 }
-                sorted.options.push((format!("-{flag}"), None));
+                sorted.options.push((format_compact!("-{flag}"), None));
             }
         } else {
             sorted.operands.push(arg.clone());
@@ -105,7 +107,7 @@ impl Shell<'_, '_> {
             }
             "export" | "declare" | "local" | "readonly" => {
                 for (name, value) in args.iter().flatten().filter_map(|arg| arg.split_once('=')) {
-                    state.set(name, Value::Text(value.to_owned()));
+                    state.set(name, Value::Text(value.into()));
                 }
             }
             "cat" | "head" | "tail" | "nl" | "tac" | "less" | "more" | "bat" | "batcat" | "cut" | "sort"
@@ -185,7 +187,8 @@ impl Shell<'_, '_> {
             "git" => self.git(args, input, state, step),
             "patch" => self.patch(args, input, state, step),
             "apply_patch" | "applypatch" => {
-                let text = args.iter().flatten().find(|arg| patch::looks_like_patch(arg)).cloned();
+                let text = args.iter().flatten().find(|arg| patch::looks_like_patch(arg));
+                let text = text.map(|text| text.clone().into());
                 if let Some(text) = text.or_else(|| self.input_text(input, state)) {
                     patch::apply_patch(&text, &state.base, step, self.out);
                 }
@@ -329,7 +332,7 @@ impl Shell<'_, '_> {
                                 && (next.is_empty() || is_suffix(next))
                             {
                                 // BSD takes the suffix as a word of its own, empty for none.
-                                suffix = Some(next.clone());
+                                suffix = Some(next.to_string());
                                 rest.next();
                             }
                             break;
@@ -517,16 +520,16 @@ impl Shell<'_, '_> {
             || matches!(target, "." | "..")
             || target.ends_with("/.")
             || target.ends_with("/..");
-        let pair = |source: &String| {
+        let pair = |source: &CompactString| {
             if !is_directory {
-                return Some((source.clone(), target.to_owned()));
+                return Some((source.to_string(), target.to_owned()));
             }
             let name = source
                 .trim_end_matches('/')
                 .rsplit('/')
                 .next()
                 .filter(|name| !matches!(*name, "" | "." | ".."))?;
-            Some((source.clone(), format!("{}/{name}", target.trim_end_matches('/'))))
+            Some((source.to_string(), format!("{}/{name}", target.trim_end_matches('/'))))
         };
         sources.iter().flatten().filter_map(pair).collect()
     }
@@ -560,7 +563,7 @@ impl Shell<'_, '_> {
     fn linked(&mut self, args: &[Arg], state: &State, step: u16) {
         let mut sorted = sorted(args, "tS", &["target-directory", "suffix"]);
         if sorted.operands.len() == 1 && !sorted.has(&["-t", "--target-directory"]) {
-            sorted.operands.push(Some("./".to_owned()));
+            sorted.operands.push(Some("./".into()));
         }
         for (_, link) in Self::pairs(&sorted) {
             self.push(OpKind::Create, &link, state, step);
@@ -640,7 +643,7 @@ impl Shell<'_, '_> {
                 let paths: Vec<&str> = if let Some(at) =
                     args.iter().position(|arg| arg.as_deref() == Some("--"))
                 {
-                    args.iter().skip(at + 1).flatten().map(String::as_str).collect()
+                    args.iter().skip(at + 1).flatten().map(CompactString::as_str).collect()
                 } else {
                     let sorted = sorted(args, "bB", &["orphan", "conflict"]);
                     if sorted.has(&["-b", "-B", "--orphan", "-t", "--track"]) {
@@ -649,7 +652,10 @@ impl Shell<'_, '_> {
                     let takes_paths = sorted.has(&["--ours", "--theirs"]);
                     let skipped = usize::from(!takes_paths && sorted.operands.len() > 1);
                     let operands = args.iter().flatten().filter(|arg| !arg.starts_with('-')).skip(skipped);
-                    operands.map(String::as_str).filter(|path| takes_paths || is_file_name(path)).collect()
+                    operands
+                        .map(CompactString::as_str)
+                        .filter(|path| takes_paths || is_file_name(path))
+                        .collect()
                 };
                 for path in paths {
                     self.push(OpKind::Edit, path, state, step);
@@ -725,7 +731,7 @@ impl Shell<'_, '_> {
     fn shell_program(&mut self, args: &[Arg], input: &Input<'_>, state: &mut State, step: u16) {
         let at = args.iter().position(|arg| arg.as_deref().is_some_and(super::is_command_flag));
         let script = match at {
-            Some(at) => args.get(at + 1).cloned().flatten(),
+            Some(at) => args.get(at + 1).cloned().flatten().map(String::from),
             None => match args.iter().find(|arg| !arg.as_deref().is_some_and(|arg| arg.starts_with('-'))) {
                 Some(Some(path)) => self.kept_text(path, state),
                 Some(None) => None,
@@ -742,7 +748,7 @@ impl Shell<'_, '_> {
         let mut args_left = args.iter();
         while let Some(arg) = args_left.next() {
             match arg.as_deref()? {
-                option if options.contains(&option) => return args_left.next()?.clone(),
+                option if options.contains(&option) => return args_left.next()?.clone().map(String::from),
                 "-" => return self.input_text(input, state),
                 "-m" => return None,
                 "-W" | "-X" => {
@@ -760,7 +766,7 @@ fn change_directory(args: &[Arg], state: &mut State) {
     let mut targets =
         args.iter().filter(|arg| !matches!(arg.as_deref(), Some("--" | "-P" | "-L" | "-e" | "/d")));
     let base = match targets.next() {
-        None => Base::Dir("~".to_owned()),
+        None => Base::Dir(arcstr::literal!("~")),
         Some(Some(dir)) if dir == "-" => state.old.clone(),
         Some(Some(dir)) if dir.starts_with('+') || dir.contains(super::UNKNOWN) => Base::Unknown,
         Some(Some(dir)) => state.base.enter(dir),

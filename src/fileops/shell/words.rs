@@ -2,6 +2,10 @@
 
 use shuck_ast::{BourneParameterExpansion, ParameterExpansionSyntax, Word, WordPart, WordPartNode};
 
+use compact_str::CompactString;
+
+use std::fmt::Write;
+
 use super::{Arg, MAX_TURNS, Shell, State, Value};
 
 /// Words of one brace list; beyond them nothing is guessed.
@@ -32,18 +36,24 @@ impl<'s> Shell<'s, '_> {
                 // Unquoted, the value is split at blanks.
                 Value::Text(text) if !is_quoted && text.contains(char::is_whitespace) => {
                     let words = text.split_whitespace().take(MAX_TURNS);
-                    return words.map(|word| (!is_glob(word)).then(|| word.to_owned())).collect();
+                    return words.map(|word| (!is_glob(word)).then(|| word.into())).collect();
                 }
                 Value::Text(text) if !is_quoted && is_glob(text) => return vec![None],
                 _ => {}
             }
         }
-        let mut text = String::new();
+        let mut text = CompactString::default();
         let known = self.text_of(&word.parts, false, state, &mut text);
         vec![known.then_some(text)]
     }
 
-    fn text_of(&self, parts: &'s [WordPartNode], is_quoted: bool, state: &State, out: &mut String) -> bool {
+    fn text_of(
+        &self,
+        parts: &'s [WordPartNode],
+        is_quoted: bool,
+        state: &State,
+        out: &mut CompactString,
+    ) -> bool {
         parts.iter().all(|part| match &part.kind {
             WordPart::Literal(literal) => {
                 let text = literal.as_str(self.source, part.span);
@@ -96,7 +106,7 @@ impl<'s> Shell<'s, '_> {
                 .collect();
             rest = after;
         }
-        words.into_iter().map(|word| Some(word + rest)).collect()
+        words.into_iter().map(|word| Some((word + rest).into())).collect()
     }
 }
 
@@ -118,7 +128,7 @@ fn variable(part: &WordPart) -> Option<(&str, bool)> {
 }
 
 /// Takes off the escapes of unquoted text; false when it holds a pattern, which only a disk could resolve.
-fn unescape(text: &str, out: &mut String) -> bool {
+fn unescape(text: &str, out: &mut CompactString) -> bool {
     if !text.contains(['\\', '*', '?', '[', '(']) {
         out.push_str(text);
         return true;
@@ -160,21 +170,23 @@ fn is_route(text: &str) -> bool {
 }
 
 /// Takes off the escapes of double-quoted text.
-pub(super) fn unescape_quoted(text: &str, out: &mut String) {
+pub(super) fn unescape_quoted(text: &str, out: &mut impl Write) {
+    // What is written to has no end.
+    let mut put = |text: &str| {
+        let _ = out.write_str(text);
+    };
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('\\') {
-        out.push_str(before);
+        put(before);
         let mut chars = after.chars();
         match chars.next() {
             Some('\n') => {}
-            Some(c @ ('$' | '`' | '"' | '\\')) => out.push(c),
-            Some(c) => {
-                out.push('\\');
-                out.push(c);
-            }
-            None => out.push('\\'),
+            Some('$' | '`' | '"' | '\\') => put(after.get(..1).unwrap_or_default()),
+            // No escape.
+            Some(c) => put(rest.get(before.len()..before.len() + 1 + c.len_utf8()).unwrap_or_default()),
+            None => put("\\"),
         }
         rest = chars.as_str();
     }
-    out.push_str(rest);
+    put(rest);
 }

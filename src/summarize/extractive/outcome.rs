@@ -3,11 +3,14 @@
 use super::item::{Item, Kind};
 use super::lines;
 use super::words::{self, look};
+use crate::fileops;
 use crate::lanes::{self, Words};
 use crate::transcript::{Outcome, ToolResult};
 use aho_corasick::AhoCorasick;
 use serde::Deserialize;
 use serde_json::Value;
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::sync::LazyLock;
 
 /// Longest command written, in characters.
@@ -77,27 +80,26 @@ static VERDICT_FINDER: LazyLock<Option<AhoCorasick>> =
 
 /// Arguments of a tool that runs commands, under the names in use.
 #[derive(Deserialize)]
-struct Arguments {
-    #[serde(alias = "cmd", alias = "script", alias = "input", alias = "CommandLine")]
-    command: Option<Value>,
+struct Arguments<'a> {
+    #[serde(borrow, alias = "cmd", alias = "script", alias = "input", alias = "CommandLine")]
+    command: Option<&'a RawValue>,
 }
 
 /// The command in the arguments of a shell tool.
-pub(super) fn command_of(arguments: &str) -> Option<String> {
+pub(super) fn command_of(arguments: &str) -> Option<Cow<'_, str>> {
     if !arguments.trim_start().starts_with('{') {
-        return Some(arguments.to_owned()).filter(|text| !text.trim().is_empty());
+        return Some(Cow::Borrowed(arguments)).filter(|text| !text.trim().is_empty());
     }
-    match serde_json::from_str::<Arguments>(arguments).ok()?.command? {
-        Value::String(line) => Some(line),
-        Value::Array(words) => {
-            match words.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?.as_slice() {
-                [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
-                    Some((*script).to_owned())
-                }
-                words => Some(words.join(" ")),
-            }
+    let command = serde_json::from_str::<Arguments<'_>>(arguments).ok()?.command?.get();
+    if command.starts_with('"') {
+        return fileops::decoded(command);
+    }
+    let Ok(Value::Array(words)) = serde_json::from_str(command) else { return None };
+    match words.iter().map(Value::as_str).collect::<Option<Vec<&str>>>()?.as_slice() {
+        [shell, flag, script, ..] if shell.ends_with("sh") && flag.starts_with('-') => {
+            Some(Cow::Owned((*script).to_owned()))
         }
-        _ => None,
+        words => Some(Cow::Owned(words.join(" "))),
     }
 }
 
@@ -105,18 +107,31 @@ pub(super) fn command_of(arguments: &str) -> Option<String> {
 pub(super) fn short_command(command: &str) -> String {
     let first =
         command.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('#')).unwrap_or("");
-    let segments: Vec<&str> = pieces(first, "&&")
-        .flat_map(|part| pieces(part, "; "))
-        .map(|part| pieces(part, " | ").next().unwrap_or(part).trim())
-        .filter(|part| !part.is_empty())
-        .collect();
-    let telling: Vec<&str> = segments.iter().copied().filter(|part| !is_housekeeping(part)).collect();
-    let rest = if telling.is_empty() { segments.join(" && ") } else { telling.join(" && ") };
-    let kept: Vec<&str> = words::chunks(&rest)
-        .map(|chunk| chunk.text)
-        .filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null"))
-        .collect();
-    lines::clean_cut(&kept.join(" "), COMMAND).replace('`', "'")
+    let segments = || {
+        pieces(first, "&&")
+            .flat_map(|part| pieces(part, "; "))
+            .map(|part| pieces(part, " | ").next().unwrap_or(part).trim())
+            .filter(|part| !part.is_empty())
+    };
+    let is_telling = segments().any(|part| !is_housekeeping(part));
+    let told = segments().filter(|part| !is_telling || !is_housekeeping(part));
+    let mut kept = String::with_capacity(first.len());
+    for (at, part) in told.enumerate() {
+        let joint = (at > 0).then_some("&&");
+        let words = joint.into_iter().chain(words::chunks(part).map(|chunk| chunk.text));
+        for word in words.filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null")) {
+            if !kept.is_empty() {
+                kept.push(' ');
+            }
+            kept.push_str(word);
+        }
+    }
+    let changed = match lines::clean_cut(&kept, COMMAND) {
+        Cow::Borrowed(all) if all.len() == kept.len() => None,
+        short => Some(short.into_owned()),
+    };
+    let short = changed.unwrap_or(kept);
+    if short.contains('`') { short.replace('`', "'") } else { short }
 }
 
 /// Key of a short command: its last part that checks something, so that `fmt && lint` and `lint` are one.
@@ -227,24 +242,27 @@ pub(super) fn of_command(command: &str, result: &ToolResult, message: u32, out: 
             .filter(|code| *code != 0)
             .map(|code| format!(" (exit {code})"))
             .unwrap_or_default();
-        let head = head.map(|(_, text)| format!(": {text}")).unwrap_or_default();
-        let text = format!("`{short}`{exit}{head}");
+        let mark = if head.is_some() { ": " } else { "" };
+        let head = head.map_or(String::new(), |(_, text)| text);
+        let text = ["`", &short, "`", &exit, mark, &head].concat();
         let weight = if check {
             1.2
-        } else if head.is_empty() {
+        } else if mark.is_empty() {
             0.15
         } else {
             0.5
         };
         out.push(Item::read(Kind::Failure, &text, message, weight).keyed(key));
     } else if check {
-        let verdict = verdict(&result.text).map(|line| format!(": {line}")).unwrap_or_default();
-        let text = format!("`{short}` ok{verdict}");
+        let verdict = verdict(&result.text);
+        let mark = if verdict.is_some() { ": " } else { "" };
+        let text = ["`", &short, "` ok", mark, verdict.as_deref().unwrap_or("")].concat();
         out.push(Item::read(Kind::Check, &text, message, 1.0).keyed(key));
     } else {
         // A command that worked at last clears its failure and says nothing itself.
         let seen = look(&short);
-        out.push(Item::new(Kind::Check, &format!("`{short}` ok"), message, 0.0, seen).keyed(key));
+        let text = ["`", &short, "` ok"].concat();
+        out.push(Item::new(Kind::Check, &text, message, 0.0, seen).keyed(key));
     }
 }
 
@@ -340,6 +358,7 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
     let (head, tail) = ends(text);
     let mut best: Option<(u8, &str)> = None;
     let mut verdict: Option<&str> = None;
+    let mut lower = String::new();
     for (line, mut worth) in marked_lines(finder, head).chain(marked_lines(finder, tail)) {
         if line.len() > 2_000 {
             continue;
@@ -347,7 +366,9 @@ fn trouble(text: &str, check: bool) -> Option<(u8, String)> {
         if worth == 0 && !(check && is_located(line.trim_start())) {
             continue;
         }
-        let lower = line.trim_start().to_ascii_lowercase();
+        lower.clear();
+        lower.push_str(line.trim_start());
+        lower.make_ascii_lowercase();
         // `0 failed`, `no errors`: not trouble. Source lines with line numbers in front: hardly.
         if lower.contains("0 failed") || lower.contains("0 error") || lower.contains("no error") {
             continue;
@@ -445,7 +466,10 @@ mod tests {
 
     #[test]
     fn commands_are_read_however_they_are_written() {
-        let command = |value: &str| command_of(&format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#));
+        let command = |value: &str| {
+            let arguments = format!(r#"{{"timeout": 5, "cmd": {value}, "more": [1]}}"#);
+            command_of(&arguments).map(Cow::into_owned)
+        };
         assert_eq!(command(r#""ls -l \"a\"""#).as_deref(), Some("ls -l \"a\""));
         assert_eq!(command(r#"["bash", "-lc", "ls -l"]"#).as_deref(), Some("ls -l"));
         assert_eq!(command(r#"["ls", "-l"]"#).as_deref(), Some("ls -l"));

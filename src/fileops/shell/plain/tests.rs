@@ -1,5 +1,6 @@
 //! A plain script does what it does when the parser reads it.
 
+use compact_str::CompactString;
 use proptest::prelude::*;
 use proptest::sample;
 
@@ -10,7 +11,8 @@ use crate::fileops::{Base, Collector};
 /// All that a script does and leaves behind, read plainly and by the parser; `None` when it is not plain.
 pub(in crate::fileops) fn both_ways(script: &str) -> Option<[String; 2]> {
     let commands = read(script)?;
-    let done = |run: &dyn Fn(&mut Shell<'_, '_>, &mut State) -> Option<u16>, only: Option<Vec<String>>| {
+    let done = |run: &dyn Fn(&mut Shell<'_, '_>, &mut State) -> Option<u16>,
+                only: Option<Vec<CompactString>>| {
         let mut out = Collector::default();
         let mut state = State::at(Base::of(Some("/w")));
         let mut shell = Shell::new(script, &mut out);
