@@ -16,6 +16,7 @@ use crate::matching::sentence::{self, Sentence};
 use crate::matching::{self, Quantity};
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Dates the end of every fact that is replaced. The drafts are in order of birth.
@@ -233,7 +234,7 @@ struct Standing {
 #[derive(Default)]
 struct Board {
     standing: Vec<Standing>,
-    by_word: FxHashMap<CompactString, Vec<usize>>,
+    by_word: FxHashMap<CompactString, SmallVec<[usize; 2]>>,
     by_number: FxHashMap<CompactString, Vec<usize>>,
 }
 

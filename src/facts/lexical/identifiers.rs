@@ -195,7 +195,7 @@ impl Names {
     pub(in crate::facts) fn path(&mut self, relative: &str) {
         for part in relative.split('/').filter(|part| !part.is_empty()) {
             let stem = part.split('.').next().unwrap_or(part);
-            if stem.len() >= 2 {
+            if stem.len() >= 2 && !self.modules.contains(stem) {
                 self.modules.insert(stem.to_owned());
             }
         }
@@ -516,7 +516,12 @@ fn after_file_name(text: &str, number: usize) -> bool {
     let name = host.rsplit(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))).next();
     let Some((stem, last)) = name.unwrap_or("").rsplit_once('.') else { return false };
     let domain = matches!(last, "com" | "org" | "net" | "io" | "dev" | "app" | "ai" | "local");
-    stem.contains('/') || !domain && EXTENSIONS.contains(&last.to_ascii_lowercase().as_str())
+    stem.contains('/') || !domain && is_extension(last)
+}
+
+/// Is it an extension, in any case of its letters?
+fn is_extension(last: &str) -> bool {
+    EXTENSIONS.iter().any(|extension| extension.eq_ignore_ascii_case(last))
 }
 
 fn port_of(number: &str) -> Found {
@@ -627,7 +632,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
         return false;
     }
     let called = after == b'(';
-    if EXTENSIONS.contains(&last.to_ascii_lowercase().as_str()) && !called {
+    if is_extension(last) && !called {
         return false;
     }
     let spanned = before == b'`' && (after == b'`' || called);

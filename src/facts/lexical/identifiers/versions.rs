@@ -2,6 +2,7 @@
 
 use super::super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
 use super::{Found, Names, may_have_short_version, plain};
+use smallvec::SmallVec;
 
 pub(super) static SHORT_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -226,7 +227,7 @@ pub(super) fn version(word: &str, last: &str) -> Option<Found> {
     let core_end = digits.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(digits.len());
     let core = digits.get(..core_end)?;
     let tail = digits.get(core_end..)?;
-    let parts: Vec<&str> = core.split('.').collect();
+    let parts: SmallVec<[&str; 8]> = core.split('.').collect();
     if parts.iter().any(|part| part.is_empty() || part.len() > 5) {
         return None;
     }
