@@ -9,6 +9,7 @@ use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
@@ -473,7 +474,7 @@ pub(crate) fn entities(text: &str) -> Vec<String> {
     let upper = text.chars().filter(|c| c.is_uppercase()).count();
     let shouting = upper * 2 > letters;
     let mut rest = text;
-    let mut plain = String::with_capacity(text.len());
+    let mut plain = String::new();
     while let Some(open) = rest.find('`') {
         let (before, after) = rest.split_at(open);
         plain.push_str(before);
@@ -489,7 +490,13 @@ pub(crate) fn entities(text: &str) -> Vec<String> {
         }
         rest = tail.trim_start_matches('`');
     }
-    plain.push_str(rest);
+    // Most have no code spans.
+    let plain = if plain.is_empty() {
+        text
+    } else {
+        plain.push_str(rest);
+        &plain
+    };
     for chunk in plain.split(ends_chunk).filter(|chunk| chunk.len() > 1) {
         let chunk = chunk.trim_matches(['.', ':', '-', '=', '/', '…', '—', '–', '~', '+', '&', '|']);
         if is_entity(chunk, shouting) {
@@ -808,13 +815,15 @@ pub(crate) fn read_heading(heading: &str) -> Heading {
         ),
         (DONE, &["done", "completed", "finished", "已完成", "完了"]),
     ];
-    static FINDER: LazyLock<Option<AhoCorasick>> =
-        LazyLock::new(|| AhoCorasick::new(WORDS.iter().flat_map(|(_, words)| *words)).ok());
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let words = WORDS.iter().flat_map(|(_, words)| *words);
+        AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+    });
     static SAYS: LazyLock<Vec<u8>> =
         LazyLock::new(|| WORDS.iter().flat_map(|(says, words)| words.iter().map(|_| *says)).collect());
-    let lower = heading.to_lowercase();
+    let lower = if heading.is_ascii() { Cow::Borrowed(heading) } else { Cow::Owned(heading.to_lowercase()) };
     let said = FINDER.as_ref().map_or(0, |finder| {
-        let words = finder.find_overlapping_iter(&lower).map(|found| found.pattern().as_usize());
+        let words = finder.find_overlapping_iter(lower.as_ref()).map(|found| found.pattern().as_usize());
         words.filter_map(|word| SAYS.get(word)).fold(0, |all, says| all | says)
     });
     let open = said & OPEN != 0;

@@ -28,6 +28,8 @@ pub(crate) struct Room {
     active: Vec<(u32, usize)>,
     /// A path token with its slashes put in order.
     clean: String,
+    /// The same behind its drive.
+    full: String,
 }
 
 impl<'i, 't> Walk<'i, 't> {
@@ -463,7 +465,14 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// Looks up what stands at `from..to`, in a run that begins at `start`, as `token` with its slashes in order.
-    fn path_with_directory(&self, token: &str, start: usize, from: usize, to: usize, sink: &mut impl Sink) {
+    fn path_with_directory(
+        &mut self,
+        token: &str,
+        start: usize,
+        from: usize,
+        to: usize,
+        sink: &mut impl Sink,
+    ) {
         let bytes = self.text.as_bytes();
         let colon = start.checked_sub(1).and_then(|i| bytes.get(i)).copied() == Some(b':');
         if colon {
@@ -478,8 +487,11 @@ impl<'i, 't> Walk<'i, 't> {
             if scheme == 1
                 && let Some(drive) = before.chars().next_back()
             {
-                let full = format!("{}:{token}", drive.to_ascii_uppercase());
-                if let Some(suffix) = self.index.suffix(&full) {
+                let full = &mut self.room.full;
+                full.clear();
+                full.extend([drive.to_ascii_uppercase(), ':']);
+                full.push_str(token);
+                if let Some(suffix) = self.index.suffix(full) {
                     sink.suffix(suffix, self.text, from - 2, to);
                     return;
                 }
