@@ -317,9 +317,16 @@ impl Collector {
     }
 
     fn identifier(&mut self, found: identifiers::Found, author: Author, at: MessageIdx) {
-        let thin = found.value.len() <= 2;
-        let form = Form::Atom { surfaces: found.surfaces, border: found.border, label: None };
-        self.add(FactClass::Identifier, found.value, author, at, thin, form);
+        let known = (FactClass::Identifier, found.value);
+        // Most were named before.
+        if self.known.contains_key(&known) {
+            return;
+        }
+        let (class, value) = known;
+        let thin = value.len() <= 2;
+        let surfaces = found.spelled.surfaces(&value);
+        let form = Form::Atom { surfaces, border: found.border, label: None };
+        self.add(class, value, author, at, thin, form);
     }
 
     fn value(&mut self, found: values::Found, author: Author, at: MessageIdx) {

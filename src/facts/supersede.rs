@@ -75,7 +75,7 @@ fn corrections(drafts: &mut [Draft]) {
         if !matches!(fact.class, FactClass::Constraint | FactClass::Decision | FactClass::Request) {
             continue;
         }
-        let Some(change) = contrast(&fact.value) else { continue };
+        let Some(change) = contrast(&fact.value.to_lowercase()) else { continue };
         let at = fact.birth;
         let is = |draft: &Draft, wanted: &[Quantity]| match &draft.form {
             Form::Value { number, .. } => wanted.iter().any(|one| same_amount(number, one)),
@@ -156,8 +156,7 @@ const CHANGES: &[&str] =
     &["change", "switch", "move", "raise", "lower", "bump", "reduce", "increase", "migrate", "rename", "cut"];
 
 /// "X instead of Y", "X, not Y", "Y is too long, make it X", "change it from Y to X".
-fn contrast(text: &str) -> Option<Contrast> {
-    let lower = text.to_lowercase();
+fn contrast(lower: &str) -> Option<Contrast> {
     for joint in JOINTS {
         // Most joints are not there, and that is told faster.
         if lower.contains(joint)
@@ -276,7 +275,7 @@ fn reversals(drafts: &mut [Draft]) {
         }
         let lower = fact.value.to_lowercase();
         let sentence = Arc::new(sentence::analyse(&fact.value));
-        let change = contrast(&fact.value);
+        let change = contrast(&lower);
         let here = fact.birth;
         let new = Newer {
             turn: TURNS.iter().any(|word| lower.contains(word)),

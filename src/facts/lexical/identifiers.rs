@@ -11,12 +11,44 @@ use versions::{hashes_and_versions, short_versions};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::facts) struct Found {
     pub(in crate::facts) value: String,
-    pub(in crate::facts) surfaces: Vec<String>,
+    pub(in crate::facts) spelled: Spelled,
     pub(in crate::facts) border: Border,
 }
 
+/// How an identifier may be spelled elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::facts) enum Spelled {
+    Same,
+    /// `v` may be left out or put before: the same version.
+    Version,
+    Port,
+}
+
+impl Spelled {
+    /// The spellings of such an identifier.
+    pub(in crate::facts) fn surfaces(self, value: &str) -> Vec<String> {
+        match self {
+            Self::Same => vec![value.to_owned()],
+            Self::Version => {
+                let other = value.strip_prefix('v').map_or_else(|| format!("v{value}"), str::to_owned);
+                vec![value.to_owned(), other]
+            }
+            Self::Port => {
+                let number = value.strip_prefix(PORT_OPENING).unwrap_or(value);
+                [
+                    ":", "port ", "port: ", "port=", "port is ", "ports ", "Port ", "PORT=", "Port: ",
+                    "PORT ", "端口", "端口 ", "-p ", "--port ", "--port=", "port to ",
+                ]
+                .iter()
+                .map(|before| format!("{before}{number}"))
+                .collect()
+            }
+        }
+    }
+}
+
 fn plain(value: &str, border: Border) -> Found {
-    Found { value: value.to_owned(), surfaces: vec![value.to_owned()], border }
+    Found { value: value.to_owned(), spelled: Spelled::Same, border }
 }
 
 /// File name extensions: a dotted name that ends in one is a file, not a symbol.
@@ -525,15 +557,10 @@ fn is_extension(last: &str) -> bool {
 }
 
 fn port_of(number: &str) -> Found {
-    let surfaces = [
-        ":", "port ", "port: ", "port=", "port is ", "ports ", "Port ", "PORT=", "Port: ", "PORT ", "端口",
-        "端口 ", "-p ", "--port ", "--port=", "port to ",
-    ]
-    .iter()
-    .map(|before| format!("{before}{number}"))
-    .collect();
-    Found { value: format!("port {number}"), surfaces, border: Border::Word }
+    Found { value: format!("{PORT_OPENING}{number}"), spelled: Spelled::Port, border: Border::Word }
 }
+
+const PORT_OPENING: &str = "port ";
 
 /// Prefixes of standards, algorithms and models: `UTF-8`, `SHA-256` are no ticket keys.
 const NO_TICKETS: &[&str] = &[

@@ -1,7 +1,7 @@
 //! Hashes, UUIDs and versions.
 
 use super::super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
-use super::{Found, Names, may_have_short_version, plain};
+use super::{Found, Names, Spelled, may_have_short_version, plain};
 use smallvec::SmallVec;
 
 pub(super) static SHORT_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
@@ -253,10 +253,7 @@ pub(super) fn version(word: &str, last: &str) -> Option<Found> {
     if !tail_ok || !enough {
         return None;
     }
-    // `v` may be left out or put before: the same version.
-    let mut surfaces = vec![word.to_owned()];
-    surfaces.push(if word.starts_with('v') { digits.to_owned() } else { format!("v{word}") });
-    Some(Found { value: word.to_owned(), surfaces, border: Border::Tight })
+    Some(Found { value: word.to_owned(), spelled: Spelled::Version, border: Border::Tight })
 }
 
 #[cfg(test)]
