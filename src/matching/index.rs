@@ -367,13 +367,12 @@ impl Index {
 
     fn intern(&mut self, word: &str) -> u32 {
         // Most are known already, spelled like this.
-        let at = match self.lookup(word.as_bytes(), 0, word.len()) {
-            Some((at, _)) => at as usize,
-            None => {
-                let mut folded = CompactString::from(word);
-                folded.make_ascii_lowercase();
-                self.entry(&folded)
-            }
+        let at = if let Some((at, _)) = self.lookup(word.as_bytes(), 0, word.len()) {
+            at as usize
+        } else {
+            let mut folded = CompactString::from(word);
+            folded.make_ascii_lowercase();
+            self.entry(&folded)
         };
         let id = self.roots.len() as u32;
         let Some(entry) = self.entries.get_mut(at) else { return NONE };

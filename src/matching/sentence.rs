@@ -756,9 +756,6 @@ pub(crate) struct Heading {
 
 /// Reads a heading.
 pub(crate) fn read_heading(heading: &str) -> Heading {
-    if heading.is_empty() {
-        return Heading::default();
-    }
     const OPEN: u8 = 1;
     const NEGATIVE: u8 = 2;
     const BINDING: u8 = 4;
@@ -821,6 +818,9 @@ pub(crate) fn read_heading(heading: &str) -> Heading {
     });
     static SAYS: LazyLock<Vec<u8>> =
         LazyLock::new(|| WORDS.iter().flat_map(|(says, words)| words.iter().map(|_| *says)).collect());
+    if heading.is_empty() {
+        return Heading::default();
+    }
     let lower = if heading.is_ascii() { Cow::Borrowed(heading) } else { Cow::Owned(heading.to_lowercase()) };
     let said = FINDER.as_ref().map_or(0, |finder| {
         let words = finder.find_overlapping_iter(lower.as_ref()).map(|found| found.pattern().as_usize());

@@ -89,13 +89,13 @@ impl Index {
             // A part of a long line has neighbours, which borders look at.
             let apart = (start == 0 || bytes.get(start - 1) == Some(&b'\n'))
                 && bytes.get(end).is_none_or(|next| *next == b'\n');
-            if !apart {
+            if apart {
+                known.tell(self, unit, &text, start, sink);
+            } else {
                 let mut walk = Walk::new(self, &text, start, end, Scope::Parts, &mut known.room);
                 sink.unit(&text, start, end);
                 walk.unit(start, end, sink);
                 sink.unit_end(&text, start, end, &UnitRead::default());
-            } else {
-                known.tell(self, unit, &text, start, sink);
             }
             if is_heading(unit.as_bytes()) {
                 sink.heading(start, end);
