@@ -12,6 +12,7 @@ use crate::paths;
 use crate::transcript::{MessageIdx, Outcome, Transcript};
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 mod leads;
@@ -138,7 +139,7 @@ pub(super) struct Lookup {
     needles: Vec<Needle>,
     births: Vec<MessageIdx>,
     /// Per suffix, its uses sorted by birth.
-    uses: Vec<Vec<Use>>,
+    uses: Vec<SmallVec<[Use; 1]>>,
     /// Per key: facts with their number.
     keys: Vec<Vec<(u32, Quantity)>>,
     /// Values that stand without a key: by number and unit.
@@ -265,22 +266,22 @@ impl Lookup {
         let Some(entry) = source.file.and_then(|file| ledger.files.get(file as usize)) else { return };
         for (at, (born, name)) in entry.names.iter().enumerate() {
             let until = entry.names.get(at + 1).map_or(MessageIdx(u32::MAX), |(next, _)| *next);
-            let name = matching::normalise(name).into_owned();
+            let name = matching::normalise(name);
             let trimmed = name.trim_end_matches('/');
             let born = if at == 0 { source.birth } else { *born };
-            let mut seen: Vec<(u32, Tier)> = Vec::new();
+            let mut seen: SmallVec<[u32; 16]> = SmallVec::new();
             let mut add = |lookup: &mut Self, text: &str, tier: Tier| {
                 let suffix = lookup.index.add_suffix(text);
                 if lookup.uses.len() <= suffix as usize {
-                    lookup.uses.resize_with(suffix as usize + 1, Vec::new);
+                    lookup.uses.resize_with(suffix as usize + 1, SmallVec::new);
                     if !is_plain(text) {
                         lookup.add_phrase(text, Needle::Suffix(suffix), Border::Path);
                     }
                 }
-                if seen.iter().any(|(known, _)| *known == suffix) {
+                if seen.contains(&suffix) {
                     return;
                 }
-                seen.push((suffix, tier));
+                seen.push(suffix);
                 if let Some(uses) = lookup.uses.get_mut(suffix as usize) {
                     uses.push(Use { born, until, fact, tier });
                 }
@@ -330,15 +331,11 @@ impl Lookup {
 
     /// What a search found, of facts born before `end`.
     fn found(&self, scratch: &mut Scratch, end: MessageIdx) -> Found {
-        let mut hits: Vec<(FactId, Match)> = scratch
-            .hits
-            .drain(..)
-            .filter(|(fact, _)| self.births.get(*fact as usize).is_some_and(|birth| *birth < end))
-            .map(|(fact, found)| (FactId(fact), found))
-            .collect();
+        let hits = &mut scratch.hits;
+        hits.retain(|(fact, _)| self.births.get(*fact as usize).is_some_and(|birth| *birth < end));
         hits.sort_unstable_by_key(|(fact, found)| (*fact, std::cmp::Reverse(*found)));
         hits.dedup_by_key(|(fact, _)| *fact);
-        Found { hits }
+        Found { hits: hits.drain(..).map(|(fact, found)| (FactId(fact), found)).collect() }
     }
 
     /// Reports every fact that one text of message `at` holds exactly.

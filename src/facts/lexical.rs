@@ -35,6 +35,7 @@ use compact_str::CompactString;
 use regex::Regex;
 use rustc_hash::{FxHashMap, FxHashSet};
 use sentences::Plain;
+use smallvec::SmallVec;
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
@@ -69,7 +70,9 @@ pub(super) struct Collector {
     request: Option<usize>,
     request_at: Option<MessageIdx>,
     /// The end of what the agent said, where it spoke last.
-    spoken: Option<String>,
+    spoken: String,
+    /// Memory for a sentence as it is read.
+    plain: String,
     turn: Turn,
     /// The agent called a tool at all, and does so in the message that is being read.
     called: bool,
@@ -123,7 +126,8 @@ impl Collector {
         let may_report = author == Author::Agent && !self.calls && (self.turn.changed || !self.called);
         let mut told: Vec<&str> = Vec::new();
         let mut decided = false;
-        let offer = self.spoken.take().filter(|_| author == Author::User).and_then(|text| offer(&text));
+        let offer = if author == Author::User { offer(&self.spoken) } else { None };
+        self.spoken.clear();
         let mut request = Wanted::default();
         let mut place = 0;
         // The sentence before a list ordered what it holds.
@@ -139,7 +143,7 @@ impl Collector {
             let most = if author == Author::User && !stops() { usize::MAX } else { 1 };
             let lines = sentences.flat_map(|it| it.splitn(most, '\n'));
             for sentence in lines.map(str::trim).filter(|line| !line.is_empty()) {
-                let plain = Plain::new(sentence);
+                let plain = Plain::read(sentence, std::mem::take(&mut self.plain));
                 if author == Author::User && sentences::is_constraint(&plain) {
                     self.sentence(FactClass::Constraint, sentence, author, at);
                 }
@@ -164,6 +168,7 @@ impl Collector {
                 if sentence.ends_with([':', '：']) {
                     orders = author == Author::User && sentences::asks(&plain);
                 }
+                self.plain = plain.into_memory();
             }
         }
         if let Some(sentence) = request.best()
@@ -173,7 +178,7 @@ impl Collector {
             self.request(&sentence, at);
         }
         if author == Author::Agent {
-            self.spoken = Some(tail(&normal, MOST_OFFERED).to_owned());
+            self.spoken.push_str(tail(&normal, MOST_OFFERED));
             if !told.is_empty() {
                 let lower = normal.to_lowercase();
                 if sentences::is_report(&lower, self.turn.asked, self.turn.ordered || decided) {
@@ -312,9 +317,16 @@ impl Collector {
     }
 
     fn identifier(&mut self, found: identifiers::Found, author: Author, at: MessageIdx) {
-        let thin = found.value.len() <= 2;
-        let form = Form::Atom { surfaces: found.surfaces, border: found.border, label: None };
-        self.add(FactClass::Identifier, found.value, author, at, thin, form);
+        let known = (FactClass::Identifier, found.value);
+        // Most were named before.
+        if self.known.contains_key(&known) {
+            return;
+        }
+        let (class, value) = known;
+        let thin = value.len() <= 2;
+        let surfaces = found.spelled.surfaces(&value);
+        let form = Form::Atom { surfaces, border: found.border, label: None };
+        self.add(class, value, author, at, thin, form);
     }
 
     fn value(&mut self, found: values::Found, author: Author, at: MessageIdx) {
@@ -630,7 +642,7 @@ fn has_digit(text: &str) -> bool {
 
 /// A text without its fenced code and quoted lines.
 struct Prose {
-    units: Vec<(usize, usize)>,
+    units: SmallVec<[(usize, usize); 16]>,
     /// Its fenced code.
     fences: Vec<(usize, usize)>,
 }
@@ -638,7 +650,7 @@ struct Prose {
 impl Prose {
     fn new(text: &str) -> Self {
         let fences = fences(text);
-        let mut units = Vec::new();
+        let mut units = SmallVec::new();
         let mut fence = fences.iter().peekable();
         for (start, end) in matching::units(text) {
             while fence.peek().is_some_and(|(_, to)| *to <= start) {

@@ -16,6 +16,7 @@ use crate::matching::sentence::{self, Sentence};
 use crate::matching::{self, Quantity};
 use compact_str::CompactString;
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Dates the end of every fact that is replaced. The drafts are in order of birth.
@@ -74,7 +75,7 @@ fn corrections(drafts: &mut [Draft]) {
         if !matches!(fact.class, FactClass::Constraint | FactClass::Decision | FactClass::Request) {
             continue;
         }
-        let Some(change) = contrast(&fact.value) else { continue };
+        let Some(change) = contrast(&fact.value.to_lowercase()) else { continue };
         let at = fact.birth;
         let is = |draft: &Draft, wanted: &[Quantity]| match &draft.form {
             Form::Value { number, .. } => wanted.iter().any(|one| same_amount(number, one)),
@@ -155,8 +156,7 @@ const CHANGES: &[&str] =
     &["change", "switch", "move", "raise", "lower", "bump", "reduce", "increase", "migrate", "rename", "cut"];
 
 /// "X instead of Y", "X, not Y", "Y is too long, make it X", "change it from Y to X".
-fn contrast(text: &str) -> Option<Contrast> {
-    let lower = text.to_lowercase();
+fn contrast(lower: &str) -> Option<Contrast> {
     for joint in JOINTS {
         // Most joints are not there, and that is told faster.
         if lower.contains(joint)
@@ -233,7 +233,7 @@ struct Standing {
 #[derive(Default)]
 struct Board {
     standing: Vec<Standing>,
-    by_word: FxHashMap<CompactString, Vec<usize>>,
+    by_word: FxHashMap<CompactString, SmallVec<[usize; 2]>>,
     by_number: FxHashMap<CompactString, Vec<usize>>,
 }
 
@@ -275,7 +275,7 @@ fn reversals(drafts: &mut [Draft]) {
         }
         let lower = fact.value.to_lowercase();
         let sentence = Arc::new(sentence::analyse(&fact.value));
-        let change = contrast(&fact.value);
+        let change = contrast(&lower);
         let here = fact.birth;
         let new = Newer {
             turn: TURNS.iter().any(|word| lower.contains(word)),

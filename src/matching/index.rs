@@ -19,16 +19,19 @@ mod candidates;
 mod hash;
 mod remembered;
 mod table;
+mod texts;
 mod walk;
 
 use super::sentence::UnitRead;
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
 use candidates::{Looks, next_bit};
+use compact_str::CompactString;
 use hash::{CHUNK, Folded, fold, hash_path, hash_step, hash_word, opening};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU64;
 use table::Table;
+use texts::Texts;
 use walk::{Walk, slash};
 
 pub(crate) use remembered::Remembered;
@@ -57,7 +60,7 @@ struct Terminal {
 /// A word as phrases spell it.
 #[derive(Debug)]
 struct Spelling {
-    text: Box<str>,
+    text: CompactString,
     /// The same, see [`opening`].
     opening: u64,
     /// Its token.
@@ -67,7 +70,7 @@ struct Spelling {
 #[derive(Debug, Default)]
 struct Entry {
     /// Word in lower case (ASCII fold).
-    folded: Box<str>,
+    folded: CompactString,
     /// The same, see [`Folded`].
     short: Option<NonZeroU64>,
     /// Next entry with the same hash, plus one.
@@ -78,9 +81,9 @@ struct Entry {
     sentences: u32,
     /// Of those, the ones that cannot stand in part without one of a few words, and this is one: see
     /// [`Index::settle`].
-    hints: Vec<u32>,
+    hints: SmallVec<[u32; 4]>,
     /// Likewise, the ones that cannot stand whole.
-    triggers: Vec<u32>,
+    triggers: SmallVec<[u32; 4]>,
 }
 
 impl Entry {
@@ -161,7 +164,7 @@ pub(crate) struct Index {
     /// Some of them have no word right after their first marks.
     any_after_mark: bool,
     suffixes: FxHashMap<u64, u32>,
-    suffix_texts: Vec<Box<str>>,
+    suffix_texts: Texts,
     /// There are suffixes without a directory and a dot.
     bare: bool,
 }
@@ -311,7 +314,7 @@ impl Index {
         part: usize,
         whole: Option<(usize, usize)>,
     ) {
-        let mut rarest: Vec<u32> = words.to_vec();
+        let mut rarest: SmallVec<[u32; 32]> = SmallVec::from_slice(words);
         rarest.sort_by_key(|word| self.entries.get(*word as usize).map_or(0, |entry| entry.sentences));
         let enough = |needed: usize, at_least: usize| words.len() + at_least - needed.max(at_least);
         for (at, word) in rarest.iter().enumerate() {
@@ -330,31 +333,31 @@ impl Index {
     pub(crate) fn add_suffix(&mut self, suffix: &str) -> u32 {
         let mut hash = hash_path(suffix.as_bytes());
         while let Some(found) = self.suffixes.get(&hash) {
-            if self.suffix_texts.get(*found as usize).is_some_and(|text| **text == *suffix) {
+            if self.suffix_texts.get(*found) == Some(suffix) {
                 return *found;
             }
             hash = hash.wrapping_add(1);
         }
-        let id = self.suffix_texts.len() as u32;
+        let id = self.suffix_texts.next();
         self.bare |= !suffix.contains(['.', '/']);
         let name = last_component(suffix).as_bytes();
         self.names.add(hash_path(name));
         self.looks.add_name(name);
-        self.suffix_texts.push(suffix.into());
+        self.suffix_texts.push(suffix);
         self.suffixes.insert(hash, id);
         id
     }
 
     /// Text of a suffix.
     pub(crate) fn suffix_text(&self, suffix: u32) -> &str {
-        self.suffix_texts.get(suffix as usize).map_or("", |text| text)
+        self.suffix_texts.get(suffix).unwrap_or("")
     }
 
     /// The number of a suffix, if it is known.
     pub(crate) fn suffix(&self, text: &str) -> Option<u32> {
         let mut hash = hash_path(text.as_bytes());
         while let Some(found) = self.suffixes.get(&hash) {
-            if self.suffix_texts.get(*found as usize).is_some_and(|known| **known == *text) {
+            if self.suffix_texts.get(*found) == Some(text) {
                 return Some(*found);
             }
             hash = hash.wrapping_add(1);
@@ -364,9 +367,12 @@ impl Index {
 
     fn intern(&mut self, word: &str) -> u32 {
         // Most are known already, spelled like this.
-        let at = match self.lookup(word.as_bytes(), 0, word.len()) {
-            Some((at, _)) => at as usize,
-            None => self.entry(&word.to_ascii_lowercase()),
+        let at = if let Some((at, _)) = self.lookup(word.as_bytes(), 0, word.len()) {
+            at as usize
+        } else {
+            let mut folded = CompactString::from(word);
+            folded.make_ascii_lowercase();
+            self.entry(&folded)
         };
         let id = self.roots.len() as u32;
         let Some(entry) = self.entries.get_mut(at) else { return NONE };
@@ -391,7 +397,7 @@ impl Index {
         let first = self.words.get(hash).unwrap_or(NONE);
         let mut at = first;
         while let Some(entry) = self.entries.get(at as usize) {
-            if *entry.folded == *folded {
+            if entry.folded == folded {
                 return at as usize;
             }
             at = entry.next.wrapping_sub(1);

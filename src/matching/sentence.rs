@@ -9,6 +9,7 @@ use aho_corasick::AhoCorasick;
 use compact_str::CompactString;
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::OnceCell;
 use std::sync::LazyLock;
 
@@ -473,7 +474,7 @@ pub(crate) fn entities(text: &str) -> Vec<String> {
     let upper = text.chars().filter(|c| c.is_uppercase()).count();
     let shouting = upper * 2 > letters;
     let mut rest = text;
-    let mut plain = String::with_capacity(text.len());
+    let mut plain = String::new();
     while let Some(open) = rest.find('`') {
         let (before, after) = rest.split_at(open);
         plain.push_str(before);
@@ -489,7 +490,13 @@ pub(crate) fn entities(text: &str) -> Vec<String> {
         }
         rest = tail.trim_start_matches('`');
     }
-    plain.push_str(rest);
+    // Most have no code spans.
+    let plain = if plain.is_empty() {
+        text
+    } else {
+        plain.push_str(rest);
+        &plain
+    };
     for chunk in plain.split(ends_chunk).filter(|chunk| chunk.len() > 1) {
         let chunk = chunk.trim_matches(['.', ':', '-', '=', '/', '…', '—', '–', '~', '+', '&', '|']);
         if is_entity(chunk, shouting) {
@@ -527,33 +534,41 @@ fn ends_chunk(c: char) -> bool {
 
 /// Is this chunk of a sentence something exact?
 fn is_entity(chunk: &str, shouting: bool) -> bool {
-    if chunk.len() < 2 || !chunk.bytes().any(|b| CLASS[b as usize] == WORD) {
+    if chunk.len() < 2 {
         return false;
     }
     let bytes = chunk.as_bytes();
-    let has_digit = bytes.iter().any(u8::is_ascii_digit);
-    let letters = bytes.iter().filter(|b| b.is_ascii_alphabetic()).count();
-    if has_digit {
+    let (mut letters, mut lines, mut dots, mut slashes, mut colons) = (0, 0, 0, 0, 0);
+    for byte in bytes {
+        match byte {
+            b'0'..=b'9' => return true,
+            b'a'..=b'z' | b'A'..=b'Z' => letters += 1,
+            b'_' => lines += 1,
+            b'.' => dots += 1,
+            b'/' => slashes += 1,
+            b':' => colons += 1,
+            _ => {}
+        }
+    }
+    if letters + lines == 0 {
+        return false;
+    }
+    if lines > 0 && letters > 0 || colons > 1 && chunk.contains("::") {
         return true;
     }
-    let word_with = |separator: char| {
-        chunk.contains(separator) && chunk.split(separator).filter(|part| part.len() >= 2).count() >= 2
-    };
-    if chunk.contains('_') && letters > 0 || chunk.contains("::") {
+    if dots > 0 && !chunk.contains("..") && chunk.split('.').filter(|part| part.len() >= 2).count() >= 2 {
         return true;
     }
-    if word_with('.') && !chunk.contains("..") {
-        return true;
-    }
-    if chunk.contains('/') && letters > 2 {
+    if slashes > 0 && letters > 2 {
         // `and/or`, `read/write` are words; a path has a dot, a leading slash or more than one slash.
-        return chunk.contains('.') || chunk.matches('/').count() > 1;
+        return dots > 0 || slashes > 1;
     }
     if shouting {
         return false;
     }
-    let lower = chunk.to_ascii_lowercase();
     if chunk.len() >= 3 && bytes.iter().all(u8::is_ascii_uppercase) {
+        let mut lower = CompactString::from(chunk);
+        lower.make_ascii_lowercase();
         return !is_stop(&lower)
             && !Roles::of(&lower).has(Roles::NEGATES)
             && !EMPHASIS.contains(&lower.as_str());
@@ -741,53 +756,81 @@ pub(crate) struct Heading {
 
 /// Reads a heading.
 pub(crate) fn read_heading(heading: &str) -> Heading {
+    const OPEN: u8 = 1;
+    const NEGATIVE: u8 = 2;
+    const BINDING: u8 = 4;
+    const DONE: u8 = 8;
+    const WORDS: [(u8, &[&str]); 4] = [
+        (
+            OPEN,
+            &[
+                "pending",
+                "remaining",
+                "next step",
+                "todo",
+                "to do",
+                "not done",
+                "open",
+                "in progress",
+                "unfinished",
+                "未完成",
+                "待",
+            ],
+        ),
+        (
+            NEGATIVE,
+            &[
+                "never",
+                "do not",
+                "don't",
+                "don’t",
+                "avoid",
+                "forbidden",
+                "prohibited",
+                "not allowed",
+                "must not",
+                "off limits",
+                "禁止",
+                "不要",
+            ],
+        ),
+        (
+            BINDING,
+            &[
+                "must",
+                "constraint",
+                "rule",
+                "require",
+                "mandatory",
+                "always",
+                "invariant",
+                "约束",
+                "必须",
+                "制約",
+                "要求",
+            ],
+        ),
+        (DONE, &["done", "completed", "finished", "已完成", "完了"]),
+    ];
+    static FINDER: LazyLock<Option<AhoCorasick>> = LazyLock::new(|| {
+        let words = WORDS.iter().flat_map(|(_, words)| *words);
+        AhoCorasick::builder().ascii_case_insensitive(true).build(words).ok()
+    });
+    static SAYS: LazyLock<Vec<u8>> =
+        LazyLock::new(|| WORDS.iter().flat_map(|(says, words)| words.iter().map(|_| *says)).collect());
     if heading.is_empty() {
         return Heading::default();
     }
-    let lower = heading.to_lowercase();
-    let has = |list: &[&str]| list.iter().any(|word| lower.contains(word));
-    let open = has(&[
-        "pending",
-        "remaining",
-        "next step",
-        "todo",
-        "to do",
-        "not done",
-        "open",
-        "in progress",
-        "unfinished",
-        "未完成",
-        "待",
-    ]);
+    let lower = if heading.is_ascii() { Cow::Borrowed(heading) } else { Cow::Owned(heading.to_lowercase()) };
+    let said = FINDER.as_ref().map_or(0, |finder| {
+        let words = finder.find_overlapping_iter(lower.as_ref()).map(|found| found.pattern().as_usize());
+        words.filter_map(|word| SAYS.get(word)).fold(0, |all, says| all | says)
+    });
+    let open = said & OPEN != 0;
     Heading {
-        negative: has(&[
-            "never",
-            "do not",
-            "don't",
-            "don’t",
-            "avoid",
-            "forbidden",
-            "prohibited",
-            "not allowed",
-            "must not",
-            "off limits",
-            "禁止",
-            "不要",
-        ]),
-        binding: has(&[
-            "must",
-            "constraint",
-            "rule",
-            "require",
-            "mandatory",
-            "always",
-            "invariant",
-            "约束",
-            "必须",
-            "制約",
-            "要求",
-        ]),
-        done: !open && has(&["done", "completed", "finished", "已完成", "完了"]),
+        negative: said & NEGATIVE != 0,
+        binding: said & BINDING != 0,
+        done: !open && said & DONE != 0,
         open,
     }
 }

@@ -48,7 +48,9 @@ fn holds_any(line: &str, marks: &[&str]) -> bool {
 }
 
 fn begins_with_any(line: &str, marks: &[&str]) -> bool {
-    marks.iter().any(|mark| line.starts_with(mark))
+    let Some(first) = line.as_bytes().first() else { return false };
+    // Most differ in the first byte, which is told faster than by a call.
+    marks.iter().any(|mark| mark.as_bytes().first() == Some(first) && line.starts_with(mark))
 }
 
 /// Lines that only count or repeat other errors.

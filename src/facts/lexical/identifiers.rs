@@ -11,12 +11,44 @@ use versions::{hashes_and_versions, short_versions};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(in crate::facts) struct Found {
     pub(in crate::facts) value: String,
-    pub(in crate::facts) surfaces: Vec<String>,
+    pub(in crate::facts) spelled: Spelled,
     pub(in crate::facts) border: Border,
 }
 
+/// How an identifier may be spelled elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::facts) enum Spelled {
+    Same,
+    /// `v` may be left out or put before: the same version.
+    Version,
+    Port,
+}
+
+impl Spelled {
+    /// The spellings of such an identifier.
+    pub(in crate::facts) fn surfaces(self, value: &str) -> Vec<String> {
+        match self {
+            Self::Same => vec![value.to_owned()],
+            Self::Version => {
+                let other = value.strip_prefix('v').map_or_else(|| format!("v{value}"), str::to_owned);
+                vec![value.to_owned(), other]
+            }
+            Self::Port => {
+                let number = value.strip_prefix(PORT_OPENING).unwrap_or(value);
+                [
+                    ":", "port ", "port: ", "port=", "port is ", "ports ", "Port ", "PORT=", "Port: ",
+                    "PORT ", "端口", "端口 ", "-p ", "--port ", "--port=", "port to ",
+                ]
+                .iter()
+                .map(|before| format!("{before}{number}"))
+                .collect()
+            }
+        }
+    }
+}
+
 fn plain(value: &str, border: Border) -> Found {
-    Found { value: value.to_owned(), surfaces: vec![value.to_owned()], border }
+    Found { value: value.to_owned(), spelled: Spelled::Same, border }
 }
 
 /// File name extensions: a dotted name that ends in one is a file, not a symbol.
@@ -195,7 +227,7 @@ impl Names {
     pub(in crate::facts) fn path(&mut self, relative: &str) {
         for part in relative.split('/').filter(|part| !part.is_empty()) {
             let stem = part.split('.').next().unwrap_or(part);
-            if stem.len() >= 2 {
+            if stem.len() >= 2 && !self.modules.contains(stem) {
                 self.modules.insert(stem.to_owned());
             }
         }
@@ -516,19 +548,19 @@ fn after_file_name(text: &str, number: usize) -> bool {
     let name = host.rsplit(|c: char| !(c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | '/'))).next();
     let Some((stem, last)) = name.unwrap_or("").rsplit_once('.') else { return false };
     let domain = matches!(last, "com" | "org" | "net" | "io" | "dev" | "app" | "ai" | "local");
-    stem.contains('/') || !domain && EXTENSIONS.contains(&last.to_ascii_lowercase().as_str())
+    stem.contains('/') || !domain && is_extension(last)
+}
+
+/// Is it an extension, in any case of its letters?
+fn is_extension(last: &str) -> bool {
+    EXTENSIONS.iter().any(|extension| extension.eq_ignore_ascii_case(last))
 }
 
 fn port_of(number: &str) -> Found {
-    let surfaces = [
-        ":", "port ", "port: ", "port=", "port is ", "ports ", "Port ", "PORT=", "Port: ", "PORT ", "端口",
-        "端口 ", "-p ", "--port ", "--port=", "port to ",
-    ]
-    .iter()
-    .map(|before| format!("{before}{number}"))
-    .collect();
-    Found { value: format!("port {number}"), surfaces, border: Border::Word }
+    Found { value: format!("{PORT_OPENING}{number}"), spelled: Spelled::Port, border: Border::Word }
 }
+
+const PORT_OPENING: &str = "port ";
 
 /// Prefixes of standards, algorithms and models: `UTF-8`, `SHA-256` are no ticket keys.
 const NO_TICKETS: &[&str] = &[
@@ -627,7 +659,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
         return false;
     }
     let called = after == b'(';
-    if EXTENSIONS.contains(&last.to_ascii_lowercase().as_str()) && !called {
+    if is_extension(last) && !called {
         return false;
     }
     let spanned = before == b'`' && (after == b'`' || called);

@@ -10,6 +10,7 @@ mod tests;
 
 use super::{LazyLock, Regex};
 use phrases::{List, Said};
+use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::ops::Range;
 
@@ -20,13 +21,18 @@ pub(in crate::facts) use request::{announces, asks, is_assent, only_chooses, que
 /// A unit without its list marker, heading marks and emphasis.
 pub(in crate::facts) fn strip_marker(unit: &str) -> &str {
     let mut rest = unit.trim();
-    rest = rest.trim_start_matches('#').trim_start();
-    for marker in ["- [ ] ", "- [x] ", "- ", "* ", "+ ", "• "] {
-        if let Some(after) = rest.strip_prefix(marker) {
-            rest = after.trim_start();
-            break;
-        }
+    // Most begin with a letter.
+    if rest.starts_with(|first: char| first.is_ascii_alphabetic()) {
+        return rest;
     }
+    rest = rest.trim_start_matches('#').trim_start();
+    let marker = match rest.as_bytes() {
+        [b'-', b' ', b'[', b' ' | b'x', b']', b' ', ..] => "- [ ] ".len(),
+        [b'-' | b'*' | b'+', b' ', ..] => "- ".len(),
+        _ if rest.starts_with("• ") => "• ".len(),
+        _ => 0,
+    };
+    rest = rest.get(marker..).unwrap_or(rest).trim_start();
     let digits = rest.bytes().take_while(u8::is_ascii_digit).count();
     if (1..=2).contains(&digits)
         && let Some(after) = rest.get(digits..)
@@ -47,7 +53,7 @@ pub(in crate::facts) struct Plain<'s> {
     /// It is a line of data, not a sentence.
     data: bool,
     /// Starts of clauses, after punctuation and joining words and past polite openings, and whether only "and" opens it.
-    clauses: OnceCell<Vec<(usize, bool)>>,
+    clauses: OnceCell<SmallVec<[(usize, bool); 8]>>,
     /// Where it gives a reason, and the bytes of what opens that.
     reason: OnceCell<Option<(usize, Range<usize>)>>,
 }
@@ -99,11 +105,24 @@ const OPENINGS: &[&str] = &[
 
 impl<'s> Plain<'s> {
     /// Reads a sentence.
+    #[cfg(test)]
     pub(in crate::facts) fn new(sentence: &'s str) -> Self {
-        let lower = plain(sentence.trim());
+        Self::read(sentence, String::new())
+    }
+
+    /// Reads a sentence, with memory for it that [`Self::into_memory`] gives back.
+    pub(in crate::facts) fn read(sentence: &'s str, memory: String) -> Self {
+        let mut lower = memory;
+        lower.clear();
+        plain(sentence.trim(), &mut lower);
         let said = Said::in_text(&lower);
         let (clauses, reason) = (OnceCell::new(), OnceCell::new());
         Self { sentence, lower, said, data: looks_like_data(sentence), clauses, reason }
+    }
+
+    /// The memory that it was read into.
+    pub(in crate::facts) fn into_memory(self) -> String {
+        self.lower
     }
 
     /// Does it hold a phrase of the list?
@@ -604,21 +623,22 @@ fn has_word(lower: &str, list: &[&str]) -> bool {
     words(lower).any(|word| list.contains(&word))
 }
 
-/// A text in lower case, without markup, with plain apostrophes and blanks.
-fn plain(text: &str) -> String {
+/// Adds a text in lower case, without markup, with plain apostrophes and blanks.
+fn plain(text: &str, lower: &mut String) {
     let is_mark = |c: char| matches!(c, '*' | '`');
     if text.is_ascii() {
-        let mut lower = text.to_ascii_lowercase();
+        lower.push_str(text);
+        lower.make_ascii_lowercase();
         // Most sentences have neither marks nor line ends.
         if memchr::memchr2(b'*', b'`', lower.as_bytes()).is_some() {
             lower.retain(|c| !is_mark(c));
         }
         if memchr::memchr2(b'\n', b'\t', lower.as_bytes()).is_some() {
-            lower = lower.replace(['\n', '\t'], " ");
+            *lower = lower.replace(['\n', '\t'], " ");
         }
-        return lower;
+        return;
     }
-    let mut lower = String::with_capacity(text.len());
+    lower.reserve(text.len());
     for c in text.chars() {
         match c {
             _ if is_mark(c) => {}
@@ -628,12 +648,12 @@ fn plain(text: &str) -> String {
             _ => lower.extend(c.to_lowercase()),
         }
     }
-    lower
 }
 
 /// Starts of the clauses of a lower-case sentence, and whether "and" alone opens it.
-fn clauses(lower: &str) -> Vec<(usize, bool)> {
-    let mut starts = vec![(0, false)];
+fn clauses(lower: &str) -> SmallVec<[(usize, bool); 8]> {
+    let mut starts = SmallVec::new();
+    starts.push((0, false));
     // Where a joint may stand again: what is a piece of one is no piece of the next.
     let mut free = [0; JOINTS.len()];
     for (at, byte) in lower.bytes().enumerate() {
@@ -641,8 +661,10 @@ fn clauses(lower: &str) -> Vec<(usize, bool)> {
             b',' | b';' | b':' | b'(' => starts.push((at + 1, false)),
             b' ' => {
                 let rest = lower.get(at..).unwrap_or("");
+                let next = rest.as_bytes().get(1);
                 for (joint, free) in JOINTS.iter().zip(&mut free) {
-                    if at >= *free && rest.starts_with(joint) {
+                    // Most differ in this byte, which is told faster than by a call.
+                    if joint.as_bytes().get(1) == next && at >= *free && rest.starts_with(joint) {
                         *free = at + joint.len();
                         starts.push((*free, *joint == " and "));
                     }
@@ -690,7 +712,7 @@ fn past_openings(lower: &str, start: usize) -> usize {
 
 /// After "you" or "we": a word that makes it a rule.
 fn binding_modal(rest: &str) -> bool {
-    [
+    const MODALS: &[&str] = &[
         "never ",
         "always ",
         "only ",
@@ -704,9 +726,8 @@ fn binding_modal(rest: &str) -> bool {
         "are not allowed",
         "need to ",
         "have to ",
-    ]
-    .iter()
-    .any(|word| rest.starts_with(word))
+    ];
+    starts_with_any(rest, MODALS)
 }
 
 fn starts_with_any(text: &str, list: &[&str]) -> bool {

@@ -5,21 +5,32 @@
 
 use super::super::sentence::UnitRead;
 use super::super::{normalise, units};
+use super::hash::hash_path;
+use super::table::Table;
+use super::texts::Texts;
 use super::{Index, Room, Scope, Sink, Walk, is_heading};
-use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 
 /// Units searched so far with what stands in them. Of one index only.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    units: FxHashMap<Box<str>, Known>,
+    /// Their numbers by the hashes of their texts.
+    numbers: Table,
+    texts: Texts,
+    units: Vec<Known>,
+    /// What stands in all of them.
+    hits: Vec<Hit>,
+    /// What stands in the unit that is searched.
+    notes: Vec<Hit>,
     room: Room,
 }
 
 /// What stands in a unit, and what was read of it.
 #[derive(Debug)]
 struct Known {
-    hits: Vec<Hit>,
+    /// Places in [`Remembered::hits`].
+    hits: Range<usize>,
     read: UnitRead,
 }
 
@@ -34,13 +45,13 @@ enum Hit {
 }
 
 /// Takes down what is told of a unit.
-struct Notes {
+struct Notes<'n> {
     /// Where the unit starts.
     base: usize,
-    hits: Vec<Hit>,
+    hits: &'n mut Vec<Hit>,
 }
 
-impl Sink for Notes {
+impl Sink for Notes<'_> {
     fn unit(&mut self, _text: &str, _start: usize, _end: usize) {}
 
     fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
@@ -78,23 +89,13 @@ impl Index {
             // A part of a long line has neighbours, which borders look at.
             let apart = (start == 0 || bytes.get(start - 1) == Some(&b'\n'))
                 && bytes.get(end).is_none_or(|next| *next == b'\n');
-            if !apart {
+            if apart {
+                known.tell(self, unit, &text, start, sink);
+            } else {
                 let mut walk = Walk::new(self, &text, start, end, Scope::Parts, &mut known.room);
                 sink.unit(&text, start, end);
                 walk.unit(start, end, sink);
                 sink.unit_end(&text, start, end, &UnitRead::default());
-            } else if let Some(unit) = known.units.get(unit) {
-                self.tell_again(unit, &text, (start, end), sink);
-            } else {
-                let mut notes = Notes { base: start, hits: Vec::new() };
-                Walk::new(self, &text, start, end, Scope::Parts, &mut known.room)
-                    .unit(start, end, &mut notes);
-                let mut told = Known { hits: notes.hits, read: UnitRead::default() };
-                self.tell_again(&told, &text, (start, end), sink);
-                // Which sentences stand in the unit was read from its words, and is known with it.
-                told.hits.retain(|hit| !matches!(hit, Hit::Word(_)));
-                told.hits.shrink_to_fit();
-                known.units.insert(unit.into(), told);
             }
             if is_heading(unit.as_bytes()) {
                 sink.heading(start, end);
@@ -103,12 +104,19 @@ impl Index {
     }
 
     /// Tells what stands in a unit of a text.
-    fn tell_again(&self, unit: &Known, text: &str, (start, end): (usize, usize), sink: &mut impl Sink) {
-        if unit.hits.is_empty() && unit.read.held.get().is_none_or(SmallVec::is_empty) {
+    fn tell_again(
+        &self,
+        hits: &[Hit],
+        read: &UnitRead,
+        text: &str,
+        (start, end): (usize, usize),
+        sink: &mut impl Sink,
+    ) {
+        if hits.is_empty() && read.held.get().is_none_or(SmallVec::is_empty) {
             return;
         }
         sink.unit(text, start, end);
-        for hit in &unit.hits {
+        for hit in hits {
             match hit {
                 Hit::Phrase { phrase, start: from, end: to } => {
                     sink.phrase(*phrase, start + from, start + to);
@@ -124,6 +132,35 @@ impl Index {
                 Hit::Stray { basename, token } => sink.stray(*basename, token),
             }
         }
-        sink.unit_end(text, start, end, &unit.read);
+        sink.unit_end(text, start, end, read);
+    }
+}
+
+impl Remembered {
+    /// Tells what stands in a unit of a text that begins at `start`; searched for only where nobody did before.
+    fn tell(&mut self, index: &Index, unit: &str, text: &str, start: usize, sink: &mut impl Sink) {
+        let range = (start, start + unit.len());
+        let mut hash = hash_path(unit.as_bytes());
+        while let Some(number) = self.numbers.get(hash) {
+            if self.texts.get(number) == Some(unit) {
+                if let Some(Known { hits, read }) = self.units.get(number as usize) {
+                    let hits = self.hits.get(hits.clone()).unwrap_or_default();
+                    index.tell_again(hits, read, text, range, sink);
+                }
+                return;
+            }
+            hash = hash.wrapping_add(1);
+        }
+        let mut notes = Notes { base: start, hits: &mut self.notes };
+        let (from, to) = range;
+        Walk::new(index, text, from, to, Scope::Parts, &mut self.room).unit(from, to, &mut notes);
+        let read = UnitRead::default();
+        index.tell_again(&self.notes, &read, text, range, sink);
+        self.numbers.insert(hash, self.texts.next());
+        self.texts.push(unit);
+        let first = self.hits.len();
+        // Which sentences stand in the unit was read from its words, and is known with it.
+        self.hits.extend(self.notes.drain(..).filter(|hit| !matches!(hit, Hit::Word(_))));
+        self.units.push(Known { hits: first..self.hits.len(), read });
     }
 }

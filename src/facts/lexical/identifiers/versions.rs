@@ -1,7 +1,8 @@
 //! Hashes, UUIDs and versions.
 
 use super::super::{Border, CLASS, LazyLock, Regex, WORD, is_cjk, pattern};
-use super::{Found, Names, may_have_short_version, plain};
+use super::{Found, Names, Spelled, may_have_short_version, plain};
+use smallvec::SmallVec;
 
 pub(super) static SHORT_VERSION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -226,7 +227,7 @@ pub(super) fn version(word: &str, last: &str) -> Option<Found> {
     let core_end = digits.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(digits.len());
     let core = digits.get(..core_end)?;
     let tail = digits.get(core_end..)?;
-    let parts: Vec<&str> = core.split('.').collect();
+    let parts: SmallVec<[&str; 8]> = core.split('.').collect();
     if parts.iter().any(|part| part.is_empty() || part.len() > 5) {
         return None;
     }
@@ -252,10 +253,7 @@ pub(super) fn version(word: &str, last: &str) -> Option<Found> {
     if !tail_ok || !enough {
         return None;
     }
-    // `v` may be left out or put before: the same version.
-    let mut surfaces = vec![word.to_owned()];
-    surfaces.push(if word.starts_with('v') { digits.to_owned() } else { format!("v{word}") });
-    Some(Found { value: word.to_owned(), surfaces, border: Border::Tight })
+    Some(Found { value: word.to_owned(), spelled: Spelled::Version, border: Border::Tight })
 }
 
 #[cfg(test)]

@@ -1,6 +1,7 @@
 //! A sentence that asks, and bare assent, which asks nothing new.
 
 use super::{List, Plain, contains_any, has_word, is_imperative, words};
+use compact_str::CompactString;
 
 /// Phrases that ask.
 pub(super) const ASKS: &[&str] = &[
@@ -329,14 +330,10 @@ pub(in crate::facts) fn is_assent(text: &str) -> bool {
     if lets_proceed(text) {
         return true;
     }
-    let words: Vec<String> = text
-        .split(|c: char| !(c.is_alphanumeric() || c == '\''))
-        .filter(|word| !word.is_empty())
-        .take(7)
-        .map(str::to_lowercase)
-        .collect();
-    words.len() <= 6
-        && words.iter().all(|word| {
+    let words = text.split(|c: char| !(c.is_alphanumeric() || c == '\'')).filter(|word| !word.is_empty());
+    words.take(7).enumerate().all(|(at, word)| {
+        at < 6 && {
+            let word = CompactString::from_str_to_lowercase(word);
             matches!(
                 word.as_str(),
                 "yes"
@@ -401,5 +398,6 @@ pub(in crate::facts) fn is_assent(text: &str) -> bool {
                     | "네"
                     | "계속"
             )
-        })
+        }
+    })
 }
