@@ -104,13 +104,12 @@ impl Ledger {
     fn record(&mut self, op: &FileOp) {
         self.clock += 1;
         let now = self.clock;
-        let path = match self.first.get_key_value(op.path.as_str()) {
-            Some((known, _)) => known.clone(),
-            None => {
-                let path = ArcStr::from(op.path.as_str());
-                self.first.insert(path.clone(), now);
-                path
-            }
+        let path = if let Some((known, _)) = self.first.get_key_value(op.path.as_str()) {
+            known.clone()
+        } else {
+            let path = ArcStr::from(op.path.as_str());
+            self.first.insert(path.clone(), now);
+            path
         };
         let path = &path;
         match &op.kind {
