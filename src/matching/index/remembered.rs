@@ -5,20 +5,15 @@
 
 use super::super::sentence::UnitRead;
 use super::super::{normalise, units};
-use super::hash::hash_path;
-use super::table::Table;
-use super::texts::Texts;
 use super::{Index, Room, Scope, Sink, Walk, is_heading};
+use crate::texts::Texts;
 use smallvec::SmallVec;
 use std::ops::Range;
 
 /// Units searched so far with what stands in them. Of one index only.
 #[derive(Debug, Default)]
 pub(crate) struct Remembered {
-    /// Their numbers by the hashes of their texts.
-    numbers: Table,
-    texts: Texts,
-    units: Vec<Known>,
+    units: Texts<Known>,
     /// What stands in all of them.
     hits: Vec<Hit>,
     /// What stands in the unit that is searched.
@@ -140,27 +135,19 @@ impl Remembered {
     /// Tells what stands in a unit of a text that begins at `start`; searched for only where nobody did before.
     fn tell(&mut self, index: &Index, unit: &str, text: &str, start: usize, sink: &mut impl Sink) {
         let range = (start, start + unit.len());
-        let mut hash = hash_path(unit.as_bytes());
-        while let Some(number) = self.numbers.get(hash) {
-            if self.texts.get(number) == Some(unit) {
-                if let Some(Known { hits, read }) = self.units.get(number as usize) {
-                    let hits = self.hits.get(hits.clone()).unwrap_or_default();
-                    index.tell_again(hits, read, text, range, sink);
-                }
-                return;
-            }
-            hash = hash.wrapping_add(1);
+        if let Some(Known { hits, read }) = self.units.get(unit) {
+            let hits = self.hits.get(hits.clone()).unwrap_or_default();
+            index.tell_again(hits, read, text, range, sink);
+            return;
         }
         let mut notes = Notes { base: start, hits: &mut self.notes };
         let (from, to) = range;
         Walk::new(index, text, from, to, Scope::Parts, &mut self.room).unit(from, to, &mut notes);
         let read = UnitRead::default();
         index.tell_again(&self.notes, &read, text, range, sink);
-        self.numbers.insert(hash, self.texts.next());
-        self.texts.push(unit);
         let first = self.hits.len();
         // Which sentences stand in the unit was read from its words, and is known with it.
         self.hits.extend(self.notes.drain(..).filter(|hit| !matches!(hit, Hit::Word(_))));
-        self.units.push(Known { hits: first..self.hits.len(), read });
+        self.units.get_or_insert_with(unit, || Known { hits: first..self.hits.len(), read });
     }
 }
