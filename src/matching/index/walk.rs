@@ -26,10 +26,6 @@ pub(crate) struct Room {
     seen: Seen,
     /// Trie nodes under way, with the start of each.
     active: Vec<(u32, usize)>,
-    /// A path token with its slashes put in order.
-    clean: String,
-    /// The same behind its drive.
-    full: String,
 }
 
 impl<'i, 't> Walk<'i, 't> {
@@ -412,7 +408,7 @@ impl<'i, 't> Walk<'i, 't> {
     }
 
     /// Looks a path token up.
-    fn path(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
+    fn path(&self, start: usize, end: usize, sink: &mut impl Sink) {
         let bytes = self.text.as_bytes();
         let mut to = end;
         while to > start && matches!(bytes[to - 1], b'.' | b'/' | b'-' | b'~' | b'@' | b'%' | b'\\') {
@@ -442,43 +438,30 @@ impl<'i, 't> Walk<'i, 't> {
             }
             return;
         }
-        let Some(raw) = self.text.get(from..to) else { return };
-        if has_clean_slashes(raw.as_bytes()) {
-            self.path_with_directory(raw, start, from, to, sink);
-            return;
-        }
-        let mut clean = std::mem::take(&mut self.room.clean);
-        clean.clear();
-        for c in raw.chars() {
-            let c = if c == '\\' { '/' } else { c };
-            if c == '/' && clean.ends_with('/') {
-                continue;
-            }
-            if c == '/' && clean.ends_with("/.") {
-                clean.pop();
-                continue;
-            }
-            clean.push(c);
-        }
-        self.path_with_directory(&clean, start, from, to, sink);
-        self.room.clean = clean;
-    }
-
-    /// Looks up what stands at `from..to`, in a run that begins at `start`, as `token` with its slashes in order.
-    fn path_with_directory(
-        &mut self,
-        token: &str,
-        start: usize,
-        from: usize,
-        to: usize,
-        sink: &mut impl Sink,
-    ) {
-        let bytes = self.text.as_bytes();
         let colon = start.checked_sub(1).and_then(|i| bytes.get(i)).copied() == Some(b':');
+        let Some(raw) = self.text.get(from..to) else { return };
+        let owned;
+        let mut token = raw;
+        if memchr::memchr(b'\\', raw.as_bytes()).is_some() || raw.contains("//") || raw.contains("/./") {
+            let mut clean = String::with_capacity(raw.len());
+            for c in raw.chars() {
+                let c = if c == '\\' { '/' } else { c };
+                if c == '/' && clean.ends_with('/') {
+                    continue;
+                }
+                if c == '/' && clean.ends_with("/.") {
+                    clean.pop();
+                    continue;
+                }
+                clean.push(c);
+            }
+            owned = clean;
+            token = &owned;
+        }
         if colon {
             let before = self.text.get(..start - 1).unwrap_or("");
             let scheme = before.bytes().rev().take_while(u8::is_ascii_alphabetic).count();
-            if bytes.get(from..to).is_some_and(|raw| raw.starts_with(b"//")) && scheme > 1 {
+            if raw.starts_with("//") && scheme > 1 {
                 if before.ends_with("file") {
                     self.lookup_path(token, from, to, sink);
                 }
@@ -487,11 +470,8 @@ impl<'i, 't> Walk<'i, 't> {
             if scheme == 1
                 && let Some(drive) = before.chars().next_back()
             {
-                let full = &mut self.room.full;
-                full.clear();
-                full.extend([drive.to_ascii_uppercase(), ':']);
-                full.push_str(token);
-                if let Some(suffix) = self.index.suffix(full) {
+                let full = format!("{}:{token}", drive.to_ascii_uppercase());
+                if let Some(suffix) = self.index.suffix(&full) {
                     sink.suffix(suffix, self.text, from - 2, to);
                     return;
                 }
@@ -573,18 +553,6 @@ fn keep_wide_words(text: &str, start: usize, end: usize, seen: &mut Seen) {
         block.wide = words;
         seen.any_wide |= words != 0;
     }
-}
-
-/// Holds a path neither `\`, `//` nor `/./`?
-fn has_clean_slashes(path: &[u8]) -> bool {
-    let (mut before, mut last) = (0, 0);
-    for &byte in path {
-        if byte == b'\\' || byte == b'/' && (last == b'/' || last == b'.' && before == b'/') {
-            return false;
-        }
-        (before, last) = (last, byte);
-    }
-    true
 }
 
 /// A mark as it stands in the trie: both slashes are one.
