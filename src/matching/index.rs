@@ -26,7 +26,7 @@ use super::sentence::UnitRead;
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
 use candidates::{Looks, next_bit};
 use compact_str::CompactString;
-use hash::{CHUNK, Folded, fold, hash_path, hash_step, hash_word, opening};
+use hash::{CHUNK, Folded, fold, hash_path, hash_step, opening};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU64;
@@ -55,6 +55,8 @@ pub(crate) enum Border {
 struct Terminal {
     phrase: u32,
     border: Border,
+    /// What stands before the first word: [`Index::leads`].
+    lead: u32,
 }
 
 /// A word as phrases spell it.
@@ -157,12 +159,11 @@ pub(crate) struct Index {
     onward: Vec<u128>,
     /// Likewise, where a space is the next token, for those behind it.
     beyond: Vec<u128>,
-    /// Marks that phrases begin with.
+    /// The marks before the first words of phrases: most texts hold more of these than of the words, so phrases are looked
+    /// for by their words, and what stands before is looked at last.
+    leads: Texts,
+    /// Marks that phrases without a word begin with.
     marks: Vec<u8>,
-    /// First words of these phrases.
-    after_mark: Filter,
-    /// Some of them have no word right after their first marks.
-    any_after_mark: bool,
     suffixes: FxHashMap<u64, u32>,
     suffix_texts: Texts,
     /// There are suffixes without a directory and a dot.
@@ -219,9 +220,11 @@ impl Index {
         let text = normalise(text.trim());
         let mut node = NONE;
         let tokens = tokens(&text);
-        if let Some(Token::Mark(mark)) = tokens.first() {
-            self.begins_with_mark(*mark, &tokens);
+        // One that begins with a space behind a quote stands nowhere.
+        if let Some(Token::Mark(SPACE_MARK)) = tokens.first() {
+            return;
         }
+        let (lead, tokens) = self.lead(&tokens);
         let second = tokens.get(1).map_or(0, Token::first_bytes);
         let third = match tokens.get(1) {
             Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(0, Token::first_bytes),
@@ -230,7 +233,7 @@ impl Index {
         for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
-                Token::Mark(mark) => u32::from(slash(mark)),
+                Token::Mark(mark) => u32::from(slash(*mark)),
             };
             node = if node == NONE {
                 for (of_tokens, bytes) in [(&mut self.onward, second), (&mut self.beyond, third)] {
@@ -264,29 +267,39 @@ impl Index {
         if node != NONE
             && let Some(list) = self.terminals.get_mut(node as usize)
         {
-            list.push(Terminal { phrase, border });
+            list.push(Terminal { phrase, border, lead });
         }
+    }
+
+    /// The number of what stands before the first word of a phrase, and the tokens from there on. A phrase without a word is
+    /// looked for by its first mark.
+    fn lead<'a, 't>(&mut self, tokens: &'a [Token<'t>]) -> (u32, &'a [Token<'t>]) {
+        let mut marks = String::new();
+        for (at, token) in tokens.iter().enumerate() {
+            match token {
+                Token::Mark(mark) => marks.push(char::from(slash(*mark))),
+                Token::Word(_) if at == 0 => return (NONE, tokens),
+                Token::Word(_) => {
+                    let lead = self.leads.next();
+                    self.leads.push(&marks);
+                    return (lead, tokens.get(at..).unwrap_or_default());
+                }
+            }
+        }
+        if let Some(Token::Mark(mark)) = tokens.first() {
+            let marks = if matches!(mark, b'/' | b'\\') { [b'/', b'\\'].as_slice() } else { &[*mark] };
+            for mark in marks {
+                if !self.marks.contains(mark) {
+                    self.marks.push(*mark);
+                }
+            }
+        }
+        (NONE, tokens)
     }
 
     /// Numbers that begin with this digit, in ASCII, are looked for.
     pub(crate) fn add_digit(&mut self, digit: u8) {
         self.looks.add_digit(digit);
-    }
-
-    fn begins_with_mark(&mut self, mark: u8, tokens: &[Token<'_>]) {
-        let marks = if matches!(mark, b'/' | b'\\') { [b'/', b'\\'].as_slice() } else { &[mark] };
-        for mark in marks {
-            if !self.marks.contains(mark) {
-                self.marks.push(*mark);
-            }
-        }
-        let next = tokens.iter().find(|token| !matches!(token, Token::Mark(mark) if *mark != SPACE_MARK));
-        match next {
-            Some(Token::Word(word)) if word.is_ascii() => {
-                self.after_mark.add(hash_word(word.as_bytes(), 0, word.len()));
-            }
-            _ => self.any_after_mark = true,
-        }
     }
 
     /// Adds a word of a sentence; `word` is lower case. Gives the number of the word.

@@ -201,6 +201,58 @@ fn phrases_are_whole_tokens() {
     check_phrase("a::b", Border::Name, "a::b()", true);
 }
 
+/// The tokens of a line with their places, told character by character. Quotes are none.
+fn slow_tokens(line: &str) -> Vec<(String, usize, usize)> {
+    let mut out: Vec<(String, usize, usize)> = Vec::new();
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        let end = at + c.len_utf8();
+        let is_letter = |c: char| c.is_alphanumeric() && !is_cjk(c) || c == '_';
+        let goes_on = is_letter(c) && is_letter(before) || " \t".contains(c) && " \t".contains(before);
+        match out.last_mut() {
+            Some((token, _, to)) if *to == at && goes_on => {
+                if c != ' ' && c != '\t' {
+                    token.push(c);
+                }
+                *to = end;
+            }
+            _ if "'\"`“".contains(c) => {}
+            _ => out.push((if c.is_whitespace() { ' ' } else { c }.to_string(), at, end)),
+        }
+        before = c;
+    }
+    out
+}
+
+proptest! {
+    #[test]
+    fn phrases_stand_where_their_tokens_do(
+        phrases in proptest::collection::vec("(--?|#|/|\\.| |'|`|=>|a|b2|é|好|-){1,5}", 1..6),
+        text in "(--?|#|/|\\.| |  |\t|\u{a0}|'|`|“|→|=>|a|b2|é|好|-|,){0,24}",
+    ) {
+        let mut index = Index::new();
+        let places = slow_tokens(&normalise(&text));
+        let mut expected = Vec::new();
+        for (number, phrase) in phrases.iter().enumerate() {
+            let tokens: Vec<String> = slow_tokens(phrase).into_iter().map(|it| it.0).collect();
+            // Nobody looks for blanks.
+            if tokens.is_empty() || [tokens.first(), tokens.last()].contains(&Some(&" ".to_owned())) {
+                continue;
+            }
+            index.add_phrase(phrase, number as u32, Border::Word);
+            let stand = places.windows(tokens.len()).filter(|those| those.iter().map(|it| &it.0).eq(&tokens));
+            expected.extend(stand.map(|those| (number as u32, those[0].1, those[those.len() - 1].2)));
+        }
+        expected.sort_unstable();
+        for search in [Index::search, Index::search_wholes] {
+            let mut hits = Hits::default();
+            search(&index, &text, &mut Room::default(), &mut hits);
+            hits.phrases.sort_unstable();
+            prop_assert_eq!(&hits.phrases, &expected);
+        }
+    }
+}
+
 /// What a search of the log finds besides words: the same as one for everything, and the same where a character beyond
 /// ASCII stands in each unit, so that it is read token by token.
 fn check_scopes(index: &Index, text: &str) {

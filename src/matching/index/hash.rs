@@ -50,12 +50,6 @@ pub(super) fn fold(bytes: &[u8], start: usize, end: usize) -> Folded {
     Folded { hash: finish(mix::<FOLD>(0, word, length), length), short }
 }
 
-/// Hash of a word, see [`fold`].
-#[inline]
-pub(super) fn hash_word(bytes: &[u8], start: usize, end: usize) -> u64 {
-    fold(bytes, start, end).hash
-}
-
 /// Bytes that are taken at once.
 pub(super) const CHUNK: usize = 8;
 

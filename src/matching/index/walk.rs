@@ -2,8 +2,8 @@
 
 use super::super::{CLASS, CONNECTOR, OTHER, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote};
 use super::candidates::{Looks, MARK, Seen, candidates};
-use super::hash::{hash_chunks, hash_step, hash_word};
-use super::{Border, Entry, Index, NONE, SPACE_TOKEN, Scope, Sink, begins_mark, is_wide_word};
+use super::hash::{hash_chunks, hash_step};
+use super::{Border, Entry, Index, NONE, SPACE_MARK, SPACE_TOKEN, Scope, Sink, begins_mark, is_wide_word};
 
 /// State of one search.
 pub(super) struct Walk<'i, 't> {
@@ -14,6 +14,8 @@ pub(super) struct Walk<'i, 't> {
     words_only: bool,
     /// Offset of what is searched.
     base: usize,
+    /// Offset of the unit that is searched.
+    unit: usize,
     room: &'i mut Room,
     /// The first candidate that is not behind.
     next: usize,
@@ -47,7 +49,7 @@ impl<'i, 't> Walk<'i, 't> {
         if room.seen.any_wide {
             keep_wide_words(text, start, end, &mut room.seen);
         }
-        Self { index, text, scope, words_only: false, base: start, room, next: 0, pair: None }
+        Self { index, text, scope, words_only: false, base: start, unit: start, room, next: 0, pair: None }
     }
 
     /// A bit for each line end of what is searched; to be given back, for its memory.
@@ -69,6 +71,7 @@ impl<'i, 't> Walk<'i, 't> {
     pub(super) fn unit(&mut self, start: usize, end: usize, sink: &mut impl Sink) {
         self.room.active.clear();
         self.pair = None;
+        self.unit = start;
         if self.has_wide_words(start, end) {
             self.wide_unit(start, end, sink);
             return;
@@ -92,7 +95,7 @@ impl<'i, 't> Walk<'i, 't> {
                 continue;
             }
             followed = if kinds & MARK != 0 {
-                self.begin_at_mark(at, end, sink)
+                self.follow(at, end, sink)
             } else if kinds & Looks::BEGINS != 0 {
                 self.begin_at_word(at, end, sink)
             } else {
@@ -170,26 +173,6 @@ impl<'i, 't> Walk<'i, 't> {
         while self.room.seen.candidate(self.next).is_some_and(|candidate| self.base + candidate.at() < end) {
             self.next += 1;
         }
-    }
-
-    /// A mark stands where nothing is under way, and phrases begin with it. Gives the position from which to go on.
-    fn begin_at_mark(&mut self, at: usize, end: usize, sink: &mut impl Sink) -> usize {
-        let bytes = self.text.as_bytes();
-        if !self.index.may_go_on(u32::from(slash(bytes[at])), &bytes[at + 1..]) {
-            return at + 1;
-        }
-        if self.index.any_after_mark {
-            return self.follow(at, end, sink);
-        }
-        // All of them go on with one of a few words, right after this and further marks.
-        let mut word = at + 1;
-        while word < end && matches!(CLASS[bytes[word] as usize], CONNECTOR | OTHER | QUOTE) {
-            word += 1;
-        }
-        if word < end && self.index.after_mark.may_hold(hash_word(bytes, word, self.word_end(word))) {
-            return self.follow(at, end, sink);
-        }
-        word
     }
 
     /// A word stands where nothing is under way, and phrases begin with it or it announces sentences. Gives the position
@@ -401,10 +384,39 @@ impl<'i, 't> Walk<'i, 't> {
 
     fn report(&self, node: u32, start: usize, end: usize, sink: &mut impl Sink) {
         for terminal in self.index.terminals.get(node as usize).into_iter().flatten() {
-            if bordered(self.text, start, end, terminal.border) {
+            if let Some(start) = self.led(terminal.lead, start)
+                && bordered(self.text, start, end, terminal.border)
+            {
                 sink.phrase(terminal.phrase, start, end);
             }
         }
+    }
+
+    /// Where a phrase begins whose first word begins at a place, if its lead stands before that. Quotes count for nothing
+    /// here too.
+    #[inline]
+    fn led(&self, lead: u32, word: usize) -> Option<usize> {
+        if lead == NONE { Some(word) } else { self.led_by(self.index.leads.get(lead)?, word) }
+    }
+
+    fn led_by(&self, lead: &str, word: usize) -> Option<usize> {
+        let mut before = self.text.get(self.unit..word)?;
+        for mark in lead.bytes().rev() {
+            before = before.trim_end_matches(is_quote);
+            let last = before.chars().next_back()?;
+            before = match last {
+                // A run of blanks is one space.
+                _ if mark == SPACE_MARK && is_blank(last) => before.trim_end_matches(is_blank),
+                _ if mark == SPACE_MARK && last.is_whitespace()
+                    || mark == b'/' && last == '\\'
+                    || last == char::from(mark) =>
+                {
+                    before.get(..before.len() - last.len_utf8())?
+                }
+                _ => return None,
+            };
+        }
+        Some(self.unit + before.len())
     }
 
     /// Looks a path token up.
@@ -553,6 +565,14 @@ fn keep_wide_words(text: &str, start: usize, end: usize, seen: &mut Seen) {
         block.wide = words;
         seen.any_wide |= words != 0;
     }
+}
+
+fn is_quote(c: char) -> bool {
+    if c.is_ascii() { CLASS[c as usize] == QUOTE } else { is_wide_quote(c) }
+}
+
+fn is_blank(c: char) -> bool {
+    c.is_ascii() && CLASS[c as usize] == SPACE
 }
 
 /// A mark as it stands in the trie: both slashes are one.
