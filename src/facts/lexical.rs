@@ -180,7 +180,7 @@ impl Collector {
         if author == Author::Agent {
             self.spoken.push_str(tail(&normal, MOST_OFFERED));
             if !told.is_empty() {
-                let lower = normal.to_lowercase();
+                let lower = lower_case(&normal);
                 if sentences::is_report(&lower, self.turn.asked, self.turn.ordered || decided) {
                     for sentence in told {
                         self.sentence(FactClass::Decision, sentence, author, at);
@@ -603,7 +603,7 @@ fn offer(text: &str) -> Option<String> {
         let words: Vec<(&str, u32)> = halves.chain(PROPOSES.iter().map(|words| (*words, PROPOSED))).collect();
         Words::new(&words, false)
     });
-    let lower = tail(text, MOST_OFFERED).to_lowercase();
+    let lower = lower_case(tail(text, MOST_OFFERED));
     let mut bits = 0;
     if let Some(words) = WORDS.as_ref() {
         let stretches = lanes::overlapping::<3>(lower.as_bytes(), words.longest().saturating_sub(1));
@@ -612,6 +612,26 @@ fn offer(text: &str) -> Option<String> {
     let lists = (0..LISTS.len()).any(|at| bits >> (2 * at) & 3 == 3);
     let asks = || tail(text, ASKS_WITHIN).contains(['?', '？']);
     (lists || bits & PROPOSED != 0 || asks()).then_some(lower)
+}
+
+/// What [`str::to_lowercase`] gives, sooner where a text is ASCII but for a few characters.
+fn lower_case(text: &str) -> String {
+    // What becomes of this one follows from its neighbours.
+    if text.contains('Σ') {
+        return text.to_lowercase();
+    }
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| !byte.is_ascii()) {
+        let (plain, behind) = rest.split_at(at);
+        out.push_str(plain);
+        let mut chars = behind.chars();
+        out.extend(chars.next().into_iter().flat_map(char::to_lowercase));
+        rest = chars.as_str();
+    }
+    out.push_str(rest);
+    out.make_ascii_lowercase();
+    out
 }
 
 /// True when a sentence has too little in it to be recognised: less than two content words and no entity.
@@ -673,7 +693,8 @@ impl Prose {
 /// Byte ranges of fenced code blocks; an unclosed fence runs to the end.
 fn fences(text: &str) -> Vec<(usize, usize)> {
     let mut out = Vec::new();
-    if !text.contains("```") && !text.contains("~~~") {
+    let holds = |mark: &str| memchr::memmem::find(text.as_bytes(), mark.as_bytes()).is_some();
+    if !holds("```") && !holds("~~~") {
         return out;
     }
     let mut open: Option<(usize, &str)> = None;
@@ -711,6 +732,14 @@ fn ascii_borders(text: &str) -> String {
 mod tests {
     use super::samples::samples;
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn letters_are_lowered_as_ever(text in "(\\PC|[A-Z]|Σ|İ|ß|Ǆ|\u{212a}| ){0,24}") {
+            prop_assert_eq!(lower_case(&text), text.to_lowercase());
+        }
+    }
 
     #[test]
     fn two_plain_words_are_two_content_words() {

@@ -40,6 +40,12 @@ fn captures_if<'l>(may: bool, rule: &LazyLock<Option<Regex>>, line: &'l str) -> 
     if may { captures(rule, line) } else { None }
 }
 
+/// What a line says from a group on. Where a pattern takes the rest of a line whatever that is, it ends with what shows
+/// that there is one: the groups of a short match are told sooner.
+fn from_group<'l>(found: &Captures<'_>, group: usize, line: &'l str) -> Option<&'l str> {
+    line.get(found.get(group)?.start()..)?.split('\n').next()
+}
+
 /// How [`PYTEST`] begins.
 const SHORT_FAILED: &str = "FAILED ";
 
@@ -196,8 +202,9 @@ fn raised(traceback: &str) -> Option<Found> {
         .skip(1)
         .take(MOST_LINES)
         .find(|line| !line.starts_with([' ', '\t']) && !line.is_empty())?;
-    let found = captures(&RAISED, line.trim_end())?;
-    classed(found.get(1)?.as_str(), found.get(2)?.as_str())
+    let line = line.trim_end();
+    let found = captures(&RAISED, line)?;
+    classed(found.get(1)?.as_str(), from_group(&found, 2, line)?)
 }
 
 /// What a command that failed gives as the reason, where [`in_output`] knows no line of it: linters' codes, else the
@@ -209,12 +216,12 @@ pub(in crate::facts) fn reasons(output: &str) -> Vec<Found> {
         let line = strip_ansi(line);
         let line = line.trim();
         if let Some(found) = captures(&LINT, line)
-            && let (Some(code), Some(message)) = (found.get(1), found.get(2))
+            && let (Some(code), Some(message)) = (found.get(1), from_group(&found, 2, line))
         {
-            let found = classed(code.as_str(), message.as_str());
+            let found = classed(code.as_str(), message);
             out.extend(found.filter(|found| !out.contains(found)));
-        } else if let Some(found) = captures(&REASON, line).and_then(|it| it.get(1)) {
-            last = Some(found.as_str().to_owned());
+        } else if let Some(reason) = captures(&REASON, line).and_then(|it| from_group(&it, 1, line)) {
+            last = Some(reason.to_owned());
         }
     }
     if out.is_empty() {
@@ -351,11 +358,11 @@ fn named(line: &str) -> Option<Found> {
 fn strong(line: &str) -> Option<Found> {
     if let Some(found) = captures_if(holds_any(line, &["error[", "error "]), &CODED, line) {
         let code = found.get(1).or_else(|| found.get(2))?.as_str();
-        return coded(code, found.get(3)?.as_str());
+        return coded(code, from_group(&found, 3, line)?);
     }
     if let Some(found) = captures_if(line.contains(": "), &EXCEPTION, line) {
         let class = found.get(1)?;
-        let mut message = found.get(3)?.as_str();
+        let mut message = from_group(&found, 3, line)?;
         // In a code span it ends with the span.
         if line.get(..class.start()).is_some_and(|before| before.ends_with('`')) {
             message = message.split('`').next().unwrap_or(message);
@@ -460,9 +467,11 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         return Some(found);
     }
     // Pytest marks what was raised, whatever its class is called.
-    if let Some(found) = raised.filter(|it| it.contains('.')).and_then(|line| captures(&RAISED, line)) {
+    if let Some(raised) = raised.filter(|it| it.contains('.'))
+        && let Some(found) = captures(&RAISED, raised)
+    {
         let class = found.get(1)?.as_str();
-        return class.contains('.').then(|| classed(class, found.get(2)?.as_str())).flatten();
+        return class.contains('.').then(|| classed(class, from_group(&found, 2, raised)?)).flatten();
     }
     if let Some(found) = captures_if(set_in && numbered, &LISTED, line) {
         return Some(whole(found.get(1)?.as_str()));
@@ -506,10 +515,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         return Some(whole(next.trim().trim_start_matches('•').trim_start()));
     }
     if let Some(found) = captures_if(*formed, &ERRNO, line) {
-        return classed(found.get(1)?.as_str(), found.get(2)?.as_str());
+        return classed(found.get(1)?.as_str(), from_group(&found, 2, line)?);
     }
     if let Some(found) = captures_if(*formed, &PLAIN, line) {
-        let message = found.get(2)?.as_str();
+        let message = from_group(&found, 2, line)?;
         if is_total(message) {
             return None;
         }

@@ -114,12 +114,12 @@ pub(super) static HINTS: LazyLock<Option<Words>> = LazyLock::new(|| {
 
 pub(super) static CODED: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // rustc `error[E0502]: m`; tsc `error TS2345: m`; C#, MSVC, GHC-like `error CS1002: m`; linters are left alone.
-    pattern(r"\berror(?:\[(E[0-9]{4})\]| ((?:TS|CS|MSB|NU|LNK|C|BC|FS)[0-9]{3,5})): (.+)")
+    pattern(r"\berror(?:\[(E[0-9]{4})\]| ((?:TS|CS|MSB|NU|LNK|C|BC|FS)[0-9]{3,5})): (.)")
 });
 
 pub(super) static EXCEPTION: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Invalid|Missing|Exceeded|Failed|Failure|Mismatch|Unsupported)|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S.*)",
+        r"(?:^|[\s(\[:>`])((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9]*(?:Error|Exception|Fault|Interrupt|Exit|Panic)|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Violation|Conflict|Denied|NotFound|Timeout|Refused|DoesNotExist|Unavailable)|(?:[a-z_][a-z0-9_]*\.)+(?:Undefined|Invalid|Unsupported|Missing|Duplicate)[A-Z][A-Za-z0-9]*|(?:[a-z_][a-z0-9_]*\.)+[A-Z][A-Za-z0-9]*(?:Invalid|Missing|Exceeded|Failed|Failure|Mismatch|Unsupported)|(?:[A-Za-z_][A-Za-z0-9_]*::)+[A-Za-z][A-Za-z0-9_]*(?:[eE]rror|[eE]xception|Invalid|NotFound|Denied|Timeout|Refused))(?: \[([A-Z][A-Z0-9_]+)\])?: (\S)",
     )
 });
 
@@ -132,7 +132,7 @@ pub(super) static GO_PANIC: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r
 pub(super) static PLAIN: LazyLock<Option<Regex>> = LazyLock::new(|| {
     // `error: m`, `fatal: m`, `file:12:5: error: m`, `npm ERR! m`, `make: *** [x] Error 2` is a total.
     pattern(
-        r#"^(?:\s*[•●] )?(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:Validation|Syntax|Type|Parse|Parser|Build|Compile|Compilation|Link|Linker|Database|Connection|Network|Server|Internal|Runtime|Import|Module|Configuration|Config|Template|Schema|Query|Assertion|Shader|Execution|Authentication|Unhandled|Uncaught|Terraform|Plugin|Type) [Ee]rror|(?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S.*)"#,
+        r#"^(?:\s*[•●] )?(?:\S+?:[0-9]+(?::[0-9]+)?: |docker: )?((?:Validation|Syntax|Type|Parse|Parser|Build|Compile|Compilation|Link|Linker|Database|Connection|Network|Server|Internal|Runtime|Import|Module|Configuration|Config|Template|Schema|Query|Assertion|Shader|Execution|Authentication|Unhandled|Uncaught|Terraform|Plugin|Type) [Ee]rror|(?:fatal |runtime |internal compiler )?error|fatal|Error|ERROR|FATAL|Fatal error|CMake Error|The \w+ "[^"]+" is invalid|Error (?:response )?from [a-z ]+(?: \([A-Za-z]+\))?|An error occurred \([A-Za-z0-9]+\) when calling the \w+ operation|CONFLICT \([a-z/ ]+\)):\s+(\S)"#,
     )
 });
 
@@ -171,14 +171,14 @@ pub(super) static NATIVE: LazyLock<Option<Regex>> = LazyLock::new(|| {
 /// ruff, flake8, pylint, shellcheck: a code and what it says.
 pub(super) static LINT: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4})(?: \((?:error|warning)\))?:? (?:\[\*\] )?([A-Za-z`'].+)",
+        r"^(?:\S+:[0-9]+:[0-9]+: )?([A-Z]{1,4}[0-9]{3,4})(?: \((?:error|warning)\))?:? (?:\[\*\] )?([A-Za-z`'].)",
     )
 });
 
 /// `ls: cannot access 'x': No such file`, `2024/06/11 16:20:48 KEY: time: invalid duration`.
 pub(super) static REASON: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
-        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S.*)",
+        r"^(?:[0-9]{4}[-/][0-9]{2}[-/][0-9]{2}[T ][0-9:.,]+Z? )?(?:/?(?:[\w.-]+/)*)((?:\[[\w.-]+\]|[a-z_][\w.-]*:|[A-Z][A-Z0-9_]*:|\w+(?: \w+){0,3} (?:failed|error):) \S)",
     )
 });
 
@@ -202,7 +202,7 @@ pub(super) static DENIED: LazyLock<Option<Regex>> =
 pub(super) static NPM: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^npm (?:ERR!|error) code (E[A-Z0-9]+)"));
 
-pub(super) static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].+)"));
+pub(super) static ERRNO: LazyLock<Option<Regex>> = LazyLock::new(|| pattern(r"\b(E[A-Z]{4,14}): ([a-z].)"));
 
 pub(super) static TEST: LazyLock<Option<Regex>> = LazyLock::new(|| {
     pattern(
@@ -256,4 +256,4 @@ pub(super) static LISTED: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^\s+[0-9]+:[0-9]+\s+(?:error|✖|×)\s+(\S.*?)(?:\s{2,}([\w@/.-]+))?$"));
 
 pub(super) static RAISED: LazyLock<Option<Regex>> =
-    LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S.*)"));
+    LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S)"));

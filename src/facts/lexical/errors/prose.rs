@@ -3,8 +3,8 @@
 use super::super::super::Author;
 use super::forms::{LINT, PYTEST, REASON, TELLING};
 use super::{
-    Found, SHORT_FAILED, captures, captures_if, classed, hinted_lines, in_output, is_total, merge, named,
-    raised, read_line, strip_ansi, strong, test, whole,
+    Found, SHORT_FAILED, captures, captures_if, classed, from_group, hinted_lines, in_output, is_total,
+    merge, named, raised, read_line, strip_ansi, strong, test, whole,
 };
 
 /// Errors in prose: what is pasted, in a fence or on a line of its own, is read like output; inside a sentence exception
@@ -131,7 +131,7 @@ fn pasted(block: &str) -> Vec<Found> {
         let line = line.trim();
         let lint = captures(&LINT, line)
             .filter(|_| line.contains(": "))
-            .and_then(|found| classed(found.get(1)?.as_str(), found.get(2)?.as_str()));
+            .and_then(|found| classed(found.get(1)?.as_str(), from_group(&found, 2, line)?));
         let found = lint.or_else(|| named(line));
         let known = |found: &Found| out.iter().any(|other| other.value.contains(&found.value));
         if let Some(found) = found.filter(|found| !known(found)) {
@@ -143,7 +143,8 @@ fn pasted(block: &str) -> Vec<Found> {
             block
                 .lines()
                 .filter(|line| line.len() <= 500 && FAILURES.iter().any(|words| line.contains(words)))
-                .filter_map(|line| Some(captures(&REASON, line.trim())?.get(1)?.as_str().to_owned()))
+                .map(str::trim)
+                .filter_map(|line| Some(from_group(&captures(&REASON, line)?, 1, line)?.to_owned()))
                 .filter(|reason| !is_total(reason))
                 .map(|reason| whole(&reason))
                 .next(),

@@ -312,13 +312,18 @@ fn forbids(clause: &str) -> bool {
 
 /// "Yes, please proceed with the cancellation.": assent to what was offered, in its words.
 fn lets_proceed(text: &str) -> bool {
+    const YES: &[&str] = &["yes", "yep", "yeah", "ok", "okay", "sure", "oui", "sí"];
+    // Most texts begin with another word.
+    if !words(text).next().is_some_and(|first| YES.contains(&first.to_lowercase().as_str())) {
+        return false;
+    }
     let lower = text.to_lowercase();
     let bare = |text: &str| text.trim_end_matches(|c: char| !c.is_alphanumeric()).len();
     let said = lower.get(..bare(&lower)).unwrap_or("");
     let said = said.strip_suffix("thank you").or_else(|| said.strip_suffix("thanks")).unwrap_or(said);
     let said = said.get(..bare(said)).unwrap_or("");
     let mut words = words(said);
-    matches!(words.next(), Some("yes" | "yep" | "yeah" | "ok" | "okay" | "sure" | "oui" | "sí"))
+    words.next().is_some_and(|first| YES.contains(&first))
         && words.take(4).any(|word| matches!(word, "proceed" | "ahead"))
         && !lower.contains('?')
         && !said.contains(['.', '\n', ':'])
