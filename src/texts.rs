@@ -12,7 +12,22 @@ use std::ops::Range;
 pub(crate) struct Texts<V> {
     /// All keys.
     buffer: String,
-    entries: HashTable<(Range<usize>, V)>,
+    entries: HashTable<Slot<V>>,
+}
+
+#[derive(Debug, Clone)]
+struct Slot<V> {
+    /// Of the key: to grow, the table reads no key.
+    hash: u64,
+    /// Where the key stands.
+    at: Range<usize>,
+    value: V,
+}
+
+impl<V> Slot<V> {
+    fn holds(&self, hash: u64, key: &str, buffer: &str) -> bool {
+        self.hash == hash && buffer.get(self.at.clone()) == Some(key)
+    }
 }
 
 impl<V> Default for Texts<V> {
@@ -28,34 +43,28 @@ impl<V> Texts<V> {
 
     /// Makes room for so many texts.
     pub(crate) fn reserve(&mut self, texts: usize) {
-        let Self { buffer, entries } = self;
-        entries.reserve(texts, |(at, _)| FxBuildHasher.hash_one(text(buffer, at)));
+        self.entries.reserve(texts, |slot| slot.hash);
     }
 
     pub(crate) fn get(&self, key: &str) -> Option<&V> {
-        let same = |(at, _): &(Range<usize>, V)| text(&self.buffer, at) == key;
-        self.entries.find(FxBuildHasher.hash_one(key), same).map(|(_, value)| value)
+        let hash = FxBuildHasher.hash_one(key);
+        self.entries.find(hash, |slot| slot.holds(hash, key, &self.buffer)).map(|slot| &slot.value)
     }
 
     /// The value of a text, made when it is asked for the first time.
     pub(crate) fn get_or_insert_with(&mut self, key: &str, make: impl FnOnce() -> V) -> &V {
         let Self { buffer, entries } = self;
-        let same = |(at, _): &(Range<usize>, V)| text(buffer, at) == key;
-        let hash = |(at, _): &(Range<usize>, V)| FxBuildHasher.hash_one(text(buffer, at));
-        let entry = match entries.entry(FxBuildHasher.hash_one(key), same, hash) {
+        let hash = FxBuildHasher.hash_one(key);
+        let slot = match entries.entry(hash, |slot| slot.holds(hash, key, buffer), |slot| slot.hash) {
             Entry::Occupied(known) => known.into_mut(),
             Entry::Vacant(place) => {
                 let start = buffer.len();
                 buffer.push_str(key);
-                place.insert((start..buffer.len(), make())).into_mut()
+                place.insert(Slot { hash, at: start..buffer.len(), value: make() }).into_mut()
             }
         };
-        &entry.1
+        &slot.value
     }
-}
-
-fn text<'b>(buffer: &'b str, at: &Range<usize>) -> &'b str {
-    buffer.get(at.clone()).unwrap_or_default()
 }
 
 #[cfg(test)]

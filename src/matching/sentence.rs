@@ -54,10 +54,20 @@ const STOP: &[&str] = &[
     "avoid", "always", "without", "rather", "again", "still", "yet", "one", "more", "most",
 ];
 
+/// Bytes of the longest of them.
+const LONGEST_STOP: usize = {
+    let (mut at, mut longest) = (0, 0);
+    while at < STOP.len() {
+        longest = if STOP[at].len() > longest { STOP[at].len() } else { longest };
+        at += 1;
+    }
+    longest
+};
+
 /// True for function words.
 pub(crate) fn is_stop(word: &str) -> bool {
     static SET: LazyLock<FxHashSet<&str>> = LazyLock::new(|| STOP.iter().copied().collect());
-    SET.contains(word)
+    word.len() <= LONGEST_STOP && SET.contains(word)
 }
 
 /// Characters that negate in Chinese.

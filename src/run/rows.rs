@@ -481,7 +481,8 @@ impl Held {
         row.held_survival = ratio(row.facts_held_still, row.facts_held);
         row.summary_unchanged = !texts.is_empty() && texts == self.texts;
         self.texts = texts;
-        self.facts = score.fates.iter().filter(|fate| fate.tier.is_present()).map(|fate| fate.id.0).collect();
+        self.facts.clear();
+        self.facts.extend(score.fates.iter().filter(|fate| fate.tier.is_present()).map(|fate| fate.id.0));
     }
 }
 

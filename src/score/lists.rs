@@ -7,7 +7,7 @@
 use super::invented::bare;
 use crate::summarize::FileLists;
 use arcstr::ArcStr;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::cell::OnceCell;
 
 /// Paths as listed.
@@ -162,8 +162,9 @@ pub fn score(listed: Option<&[&str]>, names: &Names<'_>) -> ListScore {
     };
     let unique: FxHashSet<&str> = listed.iter().map(|path| bare(path)).collect();
     // Two spellings of one true path are right once.
-    let right = unique.iter().filter_map(|path| names.named(path)).collect::<FxHashSet<&str>>().len();
-    ListScore { listed: Some(unique.len() as u64), right: Some(right as u64), truth }
+    let mut right = FxHashSet::with_capacity_and_hasher(unique.len(), FxBuildHasher);
+    right.extend(unique.iter().filter_map(|path| names.named(path)));
+    ListScore { listed: Some(unique.len() as u64), right: Some(right.len() as u64), truth }
 }
 
 /// Listed paths under the wrong heading: called modified and only read, called read and changed, called either and

@@ -230,7 +230,7 @@ impl<'i, 't> Walk<'i, 't> {
         let (mut from, mut to) = (at, at);
         while from > start {
             match CLASS[bytes[from - 1] as usize] {
-                WORD | CONNECTOR => from -= 1,
+                _ if IN_PATH[bytes[from - 1] as usize] => from -= 1,
                 WIDE => match self.text.get(start..from).and_then(|before| before.chars().next_back()) {
                     Some(c) if !is_cjk(c) && is_wide_word(c) => from -= c.len_utf8(),
                     _ => break,
@@ -240,7 +240,7 @@ impl<'i, 't> Walk<'i, 't> {
         }
         while to < end {
             match CLASS[bytes[to] as usize] {
-                WORD | CONNECTOR => to += 1,
+                _ if IN_PATH[bytes[to] as usize] => to += 1,
                 WIDE => match self.text.get(to..end).and_then(|after| after.chars().next()) {
                     Some(c) if !is_cjk(c) && is_wide_word(c) => to += c.len_utf8(),
                     _ => break,
@@ -533,6 +533,17 @@ impl<'i, 't> Walk<'i, 't> {
         }
     }
 }
+
+/// Bytes of a path token.
+static IN_PATH: [bool; 256] = {
+    let mut table = [false; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = matches!(CLASS[byte], WORD | CONNECTOR);
+        byte += 1;
+    }
+    table
+};
 
 /// Leaves of the bits for bytes beyond ASCII those with which a letter or a digit begins.
 fn keep_wide_words(text: &str, start: usize, end: usize, seen: &mut Seen) {
