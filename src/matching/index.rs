@@ -10,7 +10,8 @@
 //! * **path suffixes**, looked up with the whole path token that stands in the text.
 //!
 //! A search first lists the candidates of a text: words that a needle may begin with, numbers that are looked for, marks
-//! that phrases begin with. A first look at the letters and the length of a word tells, without a branch; most words are
+//! that phrases without a word begin with. What a phrase has before its first word (`--` of `--lib`) is looked at last, and
+//! backwards. A first look at the letters and the length of a word tells, without a branch; most words are
 //! none. From the candidates it goes on token by token, as long as a phrase is under way.
 //!
 //! Cost of a search is the length of the text plus its hits; it does not grow with the number of needles.

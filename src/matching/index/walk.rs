@@ -228,25 +228,26 @@ impl<'i, 't> Walk<'i, 't> {
     fn run(&self, at: usize, start: usize, end: usize) -> (usize, usize) {
         let bytes = self.text.as_bytes();
         let (mut from, mut to) = (at, at);
+        let letter = |c: Option<char>| c.filter(|c| !is_cjk(*c) && is_wide_word(*c)).map(char::len_utf8);
         while from > start {
-            match CLASS[bytes[from - 1] as usize] {
-                _ if IN_PATH[bytes[from - 1] as usize] => from -= 1,
-                WIDE => match self.text.get(start..from).and_then(|before| before.chars().next_back()) {
-                    Some(c) if !is_cjk(c) && is_wide_word(c) => from -= c.len_utf8(),
-                    _ => break,
+            from -= match bytes[from - 1] {
+                byte if IN_PATH[usize::from(byte)] => 1,
+                0x80.. => match letter(self.text.get(start..from).and_then(|it| it.chars().next_back())) {
+                    Some(length) => length,
+                    None => break,
                 },
                 _ => break,
-            }
+            };
         }
         while to < end {
-            match CLASS[bytes[to] as usize] {
-                _ if IN_PATH[bytes[to] as usize] => to += 1,
-                WIDE => match self.text.get(to..end).and_then(|after| after.chars().next()) {
-                    Some(c) if !is_cjk(c) && is_wide_word(c) => to += c.len_utf8(),
-                    _ => break,
+            to += match bytes[to] {
+                byte if IN_PATH[usize::from(byte)] => 1,
+                0x80.. => match letter(self.text.get(to..end).and_then(|it| it.chars().next())) {
+                    Some(length) => length,
+                    None => break,
                 },
                 _ => break,
-            }
+            };
         }
         (from, to)
     }
@@ -404,17 +405,17 @@ impl<'i, 't> Walk<'i, 't> {
         for mark in lead.bytes().rev() {
             before = before.trim_end_matches(is_quote);
             let last = before.chars().next_back()?;
-            before = match last {
-                // A run of blanks is one space.
-                _ if mark == SPACE_MARK && is_blank(last) => before.trim_end_matches(is_blank),
-                _ if mark == SPACE_MARK && last.is_whitespace()
-                    || mark == b'/' && last == '\\'
-                    || last == char::from(mark) =>
-                {
-                    before.get(..before.len() - last.len_utf8())?
-                }
-                _ => return None,
+            let stands = match mark {
+                SPACE_MARK => last.is_whitespace(),
+                b'/' => matches!(last, '/' | '\\'),
+                _ => last == char::from(mark),
             };
+            if !stands {
+                return None;
+            }
+            // A run of blanks is one space.
+            before =
+                if is_blank(last) { before.trim_end_matches(is_blank) } else { before.strip_suffix(last)? };
         }
         Some(self.unit + before.len())
     }
