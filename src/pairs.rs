@@ -6,7 +6,7 @@
 use crate::harness::{Block, Call, Entry, Outcome, Role};
 use serde::Deserialize;
 use std::borrow::Cow;
-use std::collections::HashSet;
+use rustc_hash::FxHashSet;
 
 /// What happens to a result whose call is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]
@@ -60,7 +60,7 @@ pub struct PairRules {
 
 /// Ids of calls that no later result answers: of the newest message first, in order within one.
 pub fn unanswered<'e>(entries: &'e [Entry<'_>]) -> Vec<&'e str> {
-    let mut answered: HashSet<&str> = HashSet::new();
+    let mut answered: FxHashSet<&str> = FxHashSet::default();
     let mut found: Vec<&str> = Vec::new();
     for entry in entries.iter().rev() {
         if entry.role == Role::Assistant {
@@ -128,7 +128,7 @@ fn has_calls(entry: &Entry<'_>) -> bool {
 /// Results behind the message of their calls. A result before its call does not count for it.
 fn regrouped<'a>(entries: &[Entry<'a>], placeholder: &str) -> Vec<Entry<'a>> {
     let mut out: Vec<Entry<'a>> = Vec::with_capacity(entries.len());
-    let mut used: HashSet<String> = HashSet::new();
+    let mut used: FxHashSet<String> = FxHashSet::default();
     for (at, entry) in entries.iter().enumerate() {
         if entry.role == Role::Tool {
             continue;
@@ -137,7 +137,7 @@ fn regrouped<'a>(entries: &[Entry<'a>], placeholder: &str) -> Vec<Entry<'a>> {
         if entry.role != Role::Assistant {
             continue;
         }
-        let mut own: HashSet<&str> = HashSet::new();
+        let mut own: FxHashSet<&str> = FxHashSet::default();
         for call in entry.calls() {
             // A call without an id has no result and gets none.
             if call.id.is_empty() || !own.insert(&call.id) {

@@ -172,6 +172,10 @@ impl Lookup {
         let mut keys: FxHashMap<String, u32> = FxHashMap::default();
         let mut checks: FxHashMap<&str, u32> = FxHashMap::default();
         for (index, (fact, form)) in facts.iter().zip(forms).enumerate() {
+            // Nobody asks for what no text can tell.
+            if fact.unadjudicable {
+                continue;
+            }
             let id = index as u32;
             match form {
                 Form::File => lookup.add_file(id, fact, ledger, &cwds),

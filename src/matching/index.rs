@@ -27,7 +27,7 @@ use super::sentence::UnitRead;
 use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
 use candidates::{Looks, next_bit};
 use compact_str::CompactString;
-use hash::{CHUNK, Folded, fold, hash_path, hash_step, opening};
+use hash::{CHUNK, Folded, fold, hash_beginning, hash_path, hash_step, opening};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::num::NonZeroU64;
@@ -141,6 +141,10 @@ const NONE: u32 = u32::MAX;
 const FIRST_WORD: u32 = 128;
 const SPACE_MARK: u8 = b' ';
 const SPACE_TOKEN: u32 = SPACE_MARK as u32;
+/// Behind the first token of a phrase nothing has to stand.
+const ENDS: u8 = 0;
+/// Marks a byte that stands behind a space.
+const BEHIND_SPACE: u8 = 0x80;
 
 /// All needles of a session.
 #[derive(Debug, Default)]
@@ -156,10 +160,8 @@ pub(crate) struct Index {
     terminals: Vec<SmallVec<[Terminal; 2]>>,
     /// Trie node that a token leads to from the root.
     roots: Vec<u32>,
-    /// Of each token that phrases begin with, a bit for each byte that their next tokens begin with.
-    onward: Vec<u128>,
-    /// Likewise, where a space is the next token, for those behind it.
-    beyond: Vec<u128>,
+    /// First tokens of phrases, with the bytes that their next tokens begin with; see [`Index::may_go_on`].
+    onward: Filter,
     /// The marks before the first words of phrases: most texts hold more of these than of the words, so phrases are looked
     /// for by their words, and what stands before is looked at last.
     leads: Texts,
@@ -209,8 +211,6 @@ impl Index {
     pub(crate) fn new() -> Self {
         Self {
             roots: vec![NONE; FIRST_WORD as usize],
-            onward: vec![0; FIRST_WORD as usize],
-            beyond: vec![0; FIRST_WORD as usize],
             terminals: vec![SmallVec::new()],
             ..Self::default()
         }
@@ -226,25 +226,13 @@ impl Index {
             return;
         }
         let (lead, tokens) = self.lead(&tokens);
-        let second = tokens.get(1).map_or(0, Token::first_bytes);
-        let third = match tokens.get(1) {
-            Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(0, Token::first_bytes),
-            _ => 0,
-        };
+        self.add_beginning(tokens);
         for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
                 Token::Mark(mark) => u32::from(slash(*mark)),
             };
             node = if node == NONE {
-                for (of_tokens, bytes) in [(&mut self.onward, second), (&mut self.beyond, third)] {
-                    if let Some(of_token) = of_tokens.get_mut(id as usize) {
-                        *of_token |= bytes;
-                    }
-                }
-                if let Token::Word(word) = token {
-                    self.looks.add(word.as_bytes(), Looks::BEGINS);
-                }
                 let next = self.terminals.len() as u32;
                 match self.roots.get_mut(id as usize) {
                     Some(root) if *root == NONE => {
@@ -269,6 +257,27 @@ impl Index {
             && let Some(list) = self.terminals.get_mut(node as usize)
         {
             list.push(Terminal { phrase, border, lead });
+        }
+    }
+
+    /// Takes up with which token a phrase begins, and how it goes on.
+    fn add_beginning(&mut self, tokens: &[Token<'_>]) {
+        let first: &[&[u8]] = match tokens.first() {
+            Some(Token::Word(word)) => &[word.as_bytes()],
+            Some(Token::Mark(b'/' | b'\\')) => &[b"/", b"\\"],
+            Some(Token::Mark(mark)) => &[&[*mark]],
+            None => return,
+        };
+        if let Some(Token::Word(word)) = tokens.first() {
+            self.looks.add(word.as_bytes(), Looks::BEGINS);
+        }
+        let behind = match tokens.get(1) {
+            None => ENDS,
+            Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(SPACE_MARK, Token::first_byte) | BEHIND_SPACE,
+            Some(token) => token.first_byte(),
+        };
+        for token in first {
+            self.onward.add(hash_beginning(opening(token, 0, token.len()), token.len(), behind));
         }
     }
 
@@ -338,7 +347,7 @@ impl Index {
             }
             if whole.is_some_and(|(whole, at_least)| at < enough(whole, at_least)) {
                 entry.triggers.push(sentence);
-                self.looks.add(entry.folded.as_bytes(), Looks::BEGINS);
+                self.looks.add(entry.folded.as_bytes(), Looks::ANNOUNCES);
             }
         }
     }
@@ -399,8 +408,6 @@ impl Index {
             id,
         });
         self.roots.push(NONE);
-        self.onward.push(0);
-        self.beyond.push(0);
         id
     }
 
@@ -444,19 +451,29 @@ impl Index {
         None
     }
 
+    /// May a phrase begin with the token that stands here: be all of it, or go on like this?
+    #[inline]
+    fn may_begin(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        self.onward.may_hold(hash_beginning(opening(bytes, start, end), end - start, ENDS))
+            || self.may_go_on(bytes, start, end)
+    }
+
     /// May a phrase that begins with this token go on like this? Most that go on with a space are told by what stands
     /// behind it. Quotes within a phrase count for nothing, and what is beyond ASCII is not told apart.
     #[inline]
-    fn may_go_on(&self, token: u32, behind: &[u8]) -> bool {
-        let Some(next) = behind.first() else { return false };
-        if CLASS[*next as usize] != SPACE {
-            return may_hold(&self.onward, token, *next);
+    fn may_go_on(&self, bytes: &[u8], start: usize, end: usize) -> bool {
+        let mut rest = bytes.get(end..).unwrap_or_default().iter();
+        let Some(mut next) = rest.next() else { return false };
+        let mut space = 0;
+        while CLASS[*next as usize] == SPACE {
+            space = BEHIND_SPACE;
+            let Some(behind) = rest.next() else { return false };
+            next = behind;
         }
-        may_hold(&self.onward, token, SPACE_MARK)
-            && behind
-                .iter()
-                .find(|byte| CLASS[**byte as usize] != SPACE)
-                .is_some_and(|next| may_hold(&self.beyond, token, *next))
+        if CLASS[*next as usize] == QUOTE || *next >= 0x80 {
+            return true;
+        }
+        self.onward.may_hold(hash_beginning(opening(bytes, start, end), end - start, slash(*next) | space))
     }
 
     /// Searches a text for everything.
@@ -491,14 +508,6 @@ impl Index {
     }
 }
 
-/// Is the byte among those of a token, or one that is not told apart?
-#[inline]
-fn may_hold(of_tokens: &[u128], token: u32, byte: u8) -> bool {
-    CLASS[byte as usize] == QUOTE
-        || byte >= 0x80
-        || of_tokens.get(token as usize).is_some_and(|bytes| bytes >> slash(byte) & 1 != 0)
-}
-
 /// A token of a phrase.
 enum Token<'t> {
     Word(&'t str),
@@ -506,12 +515,10 @@ enum Token<'t> {
 }
 
 impl Token<'_> {
-    /// A bit for each byte that it may begin with in a text.
-    fn first_bytes(&self) -> u128 {
+    fn first_byte(&self) -> u8 {
         match self {
-            Self::Word(word) if word.is_ascii() => word.bytes().next().map_or(0, |first| 1 << first),
-            Self::Word(_) => u128::MAX,
-            Self::Mark(mark) => 1 << slash(*mark),
+            Self::Word(word) => word.bytes().next().unwrap_or_default(),
+            Self::Mark(mark) => slash(*mark),
         }
     }
 }

@@ -23,8 +23,10 @@ impl Looks {
     const BITS: u32 = 14;
     /// Of a needle.
     pub(super) const WORD: u8 = 1;
-    /// Begins a phrase or announces a sentence.
+    /// Begins a phrase.
     pub(super) const BEGINS: u8 = 1 << 1;
+    /// Announces a sentence.
+    pub(super) const ANNOUNCES: u8 = 1 << 6;
     /// First word of the last component of a suffix.
     const NAME: u8 = 1 << 2;
     /// Likewise, where the component goes on with a dot.

@@ -59,6 +59,13 @@ pub(super) fn opening(bytes: &[u8], start: usize, end: usize) -> u64 {
     chunk(bytes, start, bytes.len()) & OF_WORD[(end - start).min(CHUNK)]
 }
 
+/// How a token begins, its length, and what stands behind it: which of these phrases begin with is kept in a filter.
+#[inline]
+pub(super) fn hash_beginning(opening: u64, length: usize, behind: u8) -> u64 {
+    let token = opening.wrapping_mul(SEED).rotate_left(24) ^ (length as u64) << 8;
+    (token ^ u64::from(behind)).wrapping_mul(SEED)
+}
+
 /// Number of a token at a node: no two have the same, since nothing of them is lost.
 #[inline]
 pub(super) fn hash_step(node: u32, token: u32) -> u64 {

@@ -42,7 +42,9 @@ impl<'i, 't> Walk<'i, 't> {
     ) -> Self {
         let (wanted, marks) = match scope {
             Scope::Parts => (u8::MAX, index.marks.as_slice()),
-            Scope::Wholes => (Looks::BEGINS | Looks::NAMES | Looks::NUMBER, index.marks.as_slice()),
+            Scope::Wholes => {
+                (Looks::BEGINS | Looks::ANNOUNCES | Looks::NAMES | Looks::NUMBER, index.marks.as_slice())
+            }
         };
         let bytes = text.as_bytes().get(start..end).unwrap_or_default();
         candidates(bytes, &index.looks, wanted, marks, &mut room.seen);
@@ -96,7 +98,7 @@ impl<'i, 't> Walk<'i, 't> {
             }
             followed = if kinds & MARK != 0 {
                 self.follow(at, end, sink)
-            } else if kinds & Looks::BEGINS != 0 {
+            } else if kinds & Looks::ANNOUNCES != 0 || kinds & Looks::BEGINS != 0 && self.may_begin(at) {
                 self.begin_at_word(at, end, sink)
             } else {
                 if kinds & Looks::NUMBER != 0 {
@@ -132,6 +134,12 @@ impl<'i, 't> Walk<'i, 't> {
             }
         }
         self.words_only = false;
+    }
+
+    /// May a phrase begin with the word that begins at a place?
+    #[inline]
+    fn may_begin(&self, at: usize) -> bool {
+        self.index.may_begin(self.text.as_bytes(), at, self.word_end(at))
     }
 
     /// Looks up the word that begins at a place, and gives its end.
@@ -364,7 +372,7 @@ impl<'i, 't> Walk<'i, 't> {
         let root = self.index.roots.get(id as usize).copied().unwrap_or(NONE);
         if root != NONE {
             self.report(root, start, end, sink);
-            if self.index.may_go_on(id, self.text.as_bytes().get(end..).unwrap_or_default()) {
+            if self.index.may_go_on(self.text.as_bytes(), start, end) {
                 self.room.active.push((root, start));
             }
         }
