@@ -37,6 +37,7 @@ pub mod outputs;
 pub mod overflow;
 pub mod pairs;
 pub mod paths;
+mod patterns;
 pub mod profile;
 pub mod prompt;
 pub mod replay;

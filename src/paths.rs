@@ -14,6 +14,8 @@ use std::sync::LazyLock;
 use regex::Regex;
 use smallvec::SmallVec;
 
+use crate::patterns::compile;
+
 /// Paths longer than this, in bytes, are no paths: they are returned as they are. `PATH_MAX` of common systems.
 const MAX_LEN: usize = 4096;
 
@@ -69,7 +71,7 @@ pub fn basename(path: &str) -> &str {
 /// `<cwd>/x</cwd>`): logs of plain chats have it nowhere else. Only an absolute one counts.
 pub fn stated_directory(text: &str) -> Option<&str> {
     static STATED: LazyLock<Regex> = LazyLock::new(|| {
-        Regex::new(
+        compile(
             r"(?xi) (?: <uploaded_files> |
                 \b(?:repository|repo|project|codebase|code|workspace)\x20is\x20(?:in|at|located\x20(?:in|at))\b |
                 \b(?:repository|repo|project)\x20(?:root|directory|path)\b |

@@ -719,13 +719,8 @@ fn fences(text: &str) -> Vec<(usize, usize)> {
 }
 
 /// Compiles a pattern of this module; they are literals under test, so a broken one matches nothing rather than panic.
-/// Word borders are those of ASCII: a name right beside Chinese or Japanese text stands alone, and the search is faster.
 fn pattern(text: &str) -> Option<Regex> {
-    Regex::new(&ascii_borders(text)).ok()
-}
-
-fn ascii_borders(text: &str) -> String {
-    text.replace(r"\b", r"(?-u:\b)")
+    crate::patterns::compile(text).ok()
 }
 
 #[cfg(test)]

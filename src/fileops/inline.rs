@@ -10,6 +10,7 @@ use regex::{Captures, Regex};
 use rustc_hash::FxHashMap;
 
 use super::{Base, Collector, Confidence, OpKind};
+use crate::patterns::compile;
 
 /// Longest script that is looked at, in bytes.
 const MAX_CODE: usize = 512 << 10;
@@ -48,7 +49,7 @@ static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
     let string = format!("[rRuU]?{STRING}");
     let value = format!(r"(?:{string}|[A-Za-z_]\w*)");
     let path = r"(?:pathlib\.)?Path\(\s*";
-    Regex::new(&format!(
+    compile(&format!(
         r#"(?mx)
         ^[\ \t]*(?P<name>[A-Za-z_]\w*)[\ \t]*=[\ \t]*(?:{path})?(?P<set>{string})\s*\)?[\ \t]*(?:;|\r?$)
         | \bfor[\ \t]+(?P<each>[A-Za-z_]\w*)[\ \t]+in[\ \t]*[\[(](?P<list>\s*{string}\s*(?:,\s*{string}\s*)*,?\s*)[\])]\s*:
@@ -66,7 +67,7 @@ static PYTHON: LazyLock<Regex> = LazyLock::new(|| {
 static JAVASCRIPT: LazyLock<Regex> = LazyLock::new(|| {
     let string = format!("(?:{STRING}|`[^`\\\\$\\n\\r]+`)");
     let value = format!(r"(?:{string}|[A-Za-z_$][\w$]*)");
-    Regex::new(&format!(
+    compile(&format!(
         r"(?mx)
         \b(?:const|let|var)\s+(?P<name>[A-Za-z_$][\w$]*)\s*=\s*(?P<set>{string})\s*(?:;|,|\r?$)
         | \b(?P<method>readFileSync|readFile|writeFileSync|writeFile|appendFileSync|appendFile|unlinkSync|rmSync)\(\s*(?P<path>{value})\s*[,)]

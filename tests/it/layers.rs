@@ -8,6 +8,7 @@ const ROWS: &[(&str, usize)] = &[
     ("diagnostic", 0),
     ("paths", 0),
     ("lanes", 0),
+    ("patterns", 0),
     ("scan", 0),
     ("texts", 0),
     ("discover", 1),

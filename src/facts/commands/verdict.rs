@@ -2,52 +2,55 @@
 //! whatever the tests did.
 
 use crate::facts::lexical::errors;
+use crate::patterns::plain;
 use crate::transcript::Outcome;
 use regex::RegexSet;
 use std::sync::LazyLock;
 
 /// Totals and verdicts of something that failed.
 static BAD: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
-    RegexSet::new([
+    set(&[
         // `3 failed`, `Found 2 errors`, `1 issue:`; a length of time or a line number is none.
-        r"(?im)(?:^|[\s(\[|,])[1-9]\d*(?:\s+[a-z]+)?\s+(?:failed|failing|failures?|errors?|problems?|issues?)(?-u:\b)",
+        r"(?im)(?:^|[\s(\[|,])[1-9]\d*(?:\s+[a-z]+)?\s+(?:failed|failing|failures?|errors?|problems?|issues?)\b",
         // `failures=1`, `Errors: 2`, `failed: 3`.
-        r"(?i)(?-u:\b)(?:failed|failures?|errors?)\s?[:=]\s?[1-9]",
-        r"(?m)^\s*(?:---\s)?FAIL(?:ED)?(?-u:\b)",
+        r"(?i)\b(?:failed|failures?|errors?)\s?[:=]\s?[1-9]",
+        r"(?m)^\s*(?:---\s)?FAIL(?:ED)?\b",
         r"(?m)^\s*(?:✗|✘|✖|❌|×)\s",
         r"(?m)^not ok \d",
-        r"(?i)(?-u:\b)(?:build|compilation|compile|lint|tests?|checks?|test result:|task) failed(?-u:\b)",
-        r"(?im)(?-u:\b)error task failed(?-u:\b)|^error: could not compile|^npm err!|^make: \*\*\*",
+        r"(?i)\b(?:build|compilation|compile|lint|tests?|checks?|test result:|task) failed\b",
+        r"(?im)\berror task failed\b|^error: could not compile|^npm err!|^make: \*\*\*",
     ])
-    .ok()
 });
 
 /// Totals and verdicts of something that went well.
 static GOOD: LazyLock<Option<RegexSet>> = LazyLock::new(|| {
-    RegexSet::new([
-        r"(?im)(?-u:\b)[1-9]\d*(?:\s+[a-z]+)?\s+(?:passed|passing)(?-u:\b)",
-        r"(?i)(?-u:\b)(?:0|no)\s+(?:failed|failing|failures?|errors?|problems?|issues?)(?-u:\b)",
-        r"(?i)(?-u:\b)(?:failed|failures?|errors?)\s?[:=]\s?0(?-u:\b)",
+    set(&[
+        r"(?im)\b[1-9]\d*(?:\s+[a-z]+)?\s+(?:passed|passing)\b",
+        r"(?i)\b(?:0|no)\s+(?:failed|failing|failures?|errors?|problems?|issues?)\b",
+        r"(?i)\b(?:failed|failures?|errors?)\s?[:=]\s?0\b",
         r"(?m)^ok\s+\S+\s+(?:\(cached\)|[\d.]+s)",
-        r"(?m)^\s*(?:---\s)?PASS(?-u:\b)",
-        r"(?m)^OK(?-u:\b)|test result: ok",
-        r"(?i)(?-u:\b)(?:compiled|built|completed|finished) successfully(?-u:\b)|(?-u:\b)build success|(?-u:\b)all (?:checks|tests|files) pass",
-        r"(?im)^\s*(?:✓|✔|✅)\s.*(?-u:\b)(?:built|passed|pass|compiled|success)",
-        r"(?m)^\s*Finished `?(?:dev|test|release|bench)(?-u:\b)|(?-u:\b)Success: no issues",
+        r"(?m)^\s*(?:---\s)?PASS\b",
+        r"(?m)^OK\b|test result: ok",
+        r"(?i)\b(?:compiled|built|completed|finished) successfully\b|\bbuild success|\ball (?:checks|tests|files) pass",
+        r"(?im)^\s*(?:✓|✔|✅)\s.*\b(?:built|passed|pass|compiled|success)",
+        r"(?m)^\s*Finished `?(?:dev|test|release|bench)\b|\bSuccess: no issues",
     ])
-    .ok()
 });
+
+fn set(patterns: &[&str]) -> Option<RegexSet> {
+    RegexSet::new(patterns.iter().copied().map(plain)).ok()
+}
 
 /// How the output says the check ended: a failure anywhere outweighs what went well; an output that says neither leaves
 /// it open.
 pub(super) fn read(output: &str) -> Outcome {
-    let plain = errors::strip_ansi(output);
-    let says = |set: &LazyLock<Option<RegexSet>>| set.as_ref().is_some_and(|set| set.is_match(&plain));
+    let output = errors::strip_ansi(output);
+    let says = |set: &LazyLock<Option<RegexSet>>| set.as_ref().is_some_and(|set| set.is_match(&output));
     if says(&BAD) {
         Outcome::Failed
     } else if says(&GOOD) {
         Outcome::Ok
-    } else if !errors::in_output(&plain).is_empty() {
+    } else if !errors::in_output(&output).is_empty() {
         Outcome::Failed
     } else {
         Outcome::Unknown

@@ -764,6 +764,8 @@ mod tests {
             ("std::logic_error: no lease", "std::logic_error: no lease"),
             ("ORA-00942: table or view does not exist", "ORA-00942: table or view does not exist"),
             ("a.c:3:5: runtime error: shift of 9", "runtime error: shift of 9"),
+            ("\u{2009}ERR_PNPM_NO_LOCKFILE\u{2009} No lockfile", "ERR_PNPM_NO_LOCKFILE\u{2009} No lockfile"),
+            (" ERR_PNPM_NO_LOCKFILE  No lockfile", "ERR_PNPM_NO_LOCKFILE  No lockfile"),
         ] {
             check(line, &[expected]);
         }
