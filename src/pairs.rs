@@ -4,9 +4,9 @@
 //! under the rules of a system; what it drops, the model does not see.
 
 use crate::harness::{Block, Call, Entry, Outcome, Role};
+use rustc_hash::FxHashSet;
 use serde::Deserialize;
 use std::borrow::Cow;
-use rustc_hash::FxHashSet;
 
 /// What happens to a result whose call is gone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Default)]

@@ -45,8 +45,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    const PATTERNS: [&str; 6] =
-        [r"\ba\w*", r"\s+a", r"^\S+?:", r"[^\s\]:]+b", r"[\w.-]+\b", r"\\w|\[s|a\B"];
+    const PATTERNS: [&str; 6] = [r"\ba\w*", r"\s+a", r"^\S+?:", r"[^\s\]:]+b", r"[\w.-]+\b", r"\\w|\[s|a\B"];
 
     proptest! {
         #[test]

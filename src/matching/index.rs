@@ -24,7 +24,7 @@ mod texts;
 mod walk;
 
 use super::sentence::UnitRead;
-use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, normalise, units_between};
+use super::{CLASS, QUOTE, SPACE, WIDE, WORD, is_cjk, is_wide_quote, normalise, units_between};
 use candidates::{Looks, next_bit};
 use compact_str::CompactString;
 use hash::{CHUNK, Folded, fold, hash_beginning, hash_path, hash_step, opening};
@@ -139,7 +139,7 @@ enum Scope {
 const NONE: u32 = u32::MAX;
 /// Token ids below this are ASCII punctuation (and the space) themselves.
 const FIRST_WORD: u32 = 128;
-const SPACE_MARK: u8 = b' ';
+const SPACE_MARK: char = ' ';
 const SPACE_TOKEN: u32 = SPACE_MARK as u32;
 /// Behind the first token of a phrase nothing has to stand.
 const ENDS: u8 = 0;
@@ -209,11 +209,7 @@ pub(crate) fn is_heading(unit: &[u8]) -> bool {
 
 impl Index {
     pub(crate) fn new() -> Self {
-        Self {
-            roots: vec![NONE; FIRST_WORD as usize],
-            terminals: vec![SmallVec::new()],
-            ..Self::default()
-        }
+        Self { roots: vec![NONE; FIRST_WORD as usize], terminals: vec![SmallVec::new()], ..Self::default() }
     }
 
     /// Adds a phrase under a number of the caller's choice. A phrase without a token is ignored.
@@ -221,16 +217,15 @@ impl Index {
         let text = normalise(text.trim());
         let mut node = NONE;
         let tokens = tokens(&text);
-        // One that begins with a space behind a quote stands nowhere.
-        if let Some(Token::Mark(SPACE_MARK)) = tokens.first() {
-            return;
-        }
         let (lead, tokens) = self.lead(&tokens);
         self.add_beginning(tokens);
         for token in tokens {
             let id = match token {
                 Token::Word(word) => self.intern(word),
-                Token::Mark(mark) => u32::from(slash(*mark)),
+                Token::Mark(mark) => match u8::try_from(*mark) {
+                    Ok(byte) if byte.is_ascii() => u32::from(slash(byte)),
+                    _ => self.intern(mark.encode_utf8(&mut [0; 4])),
+                },
             };
             node = if node == NONE {
                 let next = self.terminals.len() as u32;
@@ -262,49 +257,49 @@ impl Index {
 
     /// Takes up with which token a phrase begins, and how it goes on.
     fn add_beginning(&mut self, tokens: &[Token<'_>]) {
-        let first: &[&[u8]] = match tokens.first() {
-            Some(Token::Word(word)) => &[word.as_bytes()],
-            Some(Token::Mark(b'/' | b'\\')) => &[b"/", b"\\"],
-            Some(Token::Mark(mark)) => &[&[*mark]],
-            None => return,
-        };
-        if let Some(Token::Word(word)) = tokens.first() {
+        let Some(first) = tokens.first() else { return };
+        if let Token::Word(word) = first {
             self.looks.add(word.as_bytes(), Looks::BEGINS);
         }
         let behind = match tokens.get(1) {
             None => ENDS,
-            Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(SPACE_MARK, Token::first_byte) | BEHIND_SPACE,
+            Some(Token::Mark(SPACE_MARK)) => tokens.get(2).map_or(b' ', Token::first_byte) | BEHIND_SPACE,
             Some(token) => token.first_byte(),
         };
-        for token in first {
+        let mut add = |token: &[u8]| {
             self.onward.add(hash_beginning(opening(token, 0, token.len()), token.len(), behind));
+        };
+        match first {
+            Token::Word(word) => add(word.as_bytes()),
+            Token::Mark(mark) => spelled(*mark).iter().for_each(|mark| add(&[*mark])),
         }
     }
 
     /// The number of what stands before the first word of a phrase, and the tokens from there on. A phrase without a word is
-    /// looked for by its first mark.
+    /// looked for by its first mark of ASCII; one that has none either stands nowhere.
     fn lead<'a, 't>(&mut self, tokens: &'a [Token<'t>]) -> (u32, &'a [Token<'t>]) {
-        let mut marks = String::new();
-        for (at, token) in tokens.iter().enumerate() {
-            match token {
-                Token::Mark(mark) => marks.push(char::from(slash(*mark))),
-                Token::Word(_) if at == 0 => return (NONE, tokens),
-                Token::Word(_) => {
-                    let lead = self.leads.next();
-                    self.leads.push(&marks);
-                    return (lead, tokens.get(at..).unwrap_or_default());
-                }
-            }
-        }
+        let is_word = |token: &Token<'_>| matches!(token, Token::Word(_));
+        let is_looked_for = |token: &Token<'_>| matches!(token, Token::Mark(mark) if mark.is_ascii_graphic());
+        let at = tokens.iter().position(is_word).or_else(|| tokens.iter().position(is_looked_for));
+        let (lead, tokens) = tokens.split_at(at.unwrap_or(tokens.len()));
         if let Some(Token::Mark(mark)) = tokens.first() {
-            let marks = if matches!(mark, b'/' | b'\\') { [b'/', b'\\'].as_slice() } else { &[*mark] };
-            for mark in marks {
-                if !self.marks.contains(mark) {
-                    self.marks.push(*mark);
+            for mark in spelled(*mark) {
+                if !self.marks.contains(&mark) {
+                    self.marks.push(mark);
                 }
             }
         }
-        (NONE, tokens)
+        if lead.is_empty() || tokens.is_empty() {
+            return (NONE, tokens);
+        }
+        let marks = lead.iter().filter_map(|token| match token {
+            Token::Mark('\\') => Some('/'),
+            Token::Mark(mark) => Some(*mark),
+            Token::Word(_) => None,
+        });
+        let number = self.leads.next();
+        self.leads.push(&marks.collect::<String>());
+        (number, tokens)
     }
 
     /// Numbers that begin with this digit, in ASCII, are looked for.
@@ -508,24 +503,35 @@ impl Index {
     }
 }
 
-/// A token of a phrase.
+/// The bytes that a mark of ASCII is found by: both slashes are one.
+fn spelled(mark: char) -> SmallVec<[u8; 2]> {
+    match u8::try_from(mark) {
+        Ok(b'/' | b'\\') => SmallVec::from_slice(b"/\\"),
+        Ok(mark) => SmallVec::from_slice(&[mark]),
+        Err(_) => SmallVec::new(),
+    }
+}
+
+/// A token of a phrase. A mark is whatever is neither a letter or digit nor a quotation mark; a run of blanks is one space.
 enum Token<'t> {
     Word(&'t str),
-    Mark(u8),
+    Mark(char),
 }
 
 impl Token<'_> {
     fn first_byte(&self) -> u8 {
         match self {
             Self::Word(word) => word.bytes().next().unwrap_or_default(),
-            Self::Mark(mark) => slash(*mark),
+            // What is beyond ASCII is not told apart.
+            Self::Mark(mark) => u8::try_from(*mark).map_or(u8::MAX, slash),
         }
     }
 }
 
-/// Tokens of a phrase, by the same rules as a search: inner white space is one token, quotes are skipped.
+/// Tokens of a phrase, by the same rules as a search: inner white space is one token, quotes are skipped. Blanks around it
+/// are none of it.
 fn tokens(text: &str) -> SmallVec<[Token<'_>; 32]> {
-    let mut out = SmallVec::new();
+    let mut out: SmallVec<[Token<'_>; 32]> = SmallVec::new();
     let mut at = 0;
     let bytes = text.as_bytes();
     while at < bytes.len() {
@@ -534,6 +540,9 @@ fn tokens(text: &str) -> SmallVec<[Token<'_>; 32]> {
                 let rest = text.get(at..).unwrap_or("");
                 let Some(first) = rest.chars().next() else { break };
                 if !first.is_alphanumeric() && first != '_' && !is_cjk(first) {
+                    if !is_wide_quote(first) {
+                        out.push(Token::Mark(if first.is_whitespace() { SPACE_MARK } else { first }));
+                    }
                     at += first.len_utf8();
                     continue;
                 }
@@ -557,11 +566,16 @@ fn tokens(text: &str) -> SmallVec<[Token<'_>; 32]> {
             }
             QUOTE => at += 1,
             _ => {
-                out.push(Token::Mark(bytes[at]));
+                out.push(Token::Mark(char::from(bytes[at])));
                 at += 1;
             }
         }
     }
+    while let Some(Token::Mark(SPACE_MARK)) = out.last() {
+        out.pop();
+    }
+    let blanks = out.iter().take_while(|token| matches!(token, Token::Mark(SPACE_MARK))).count();
+    out.drain(..blanks);
     out
 }
 

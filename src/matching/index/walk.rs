@@ -299,10 +299,13 @@ impl<'i, 't> Walk<'i, 't> {
             return to;
         }
         if !is_wide_quote(c) && !self.room.active.is_empty() {
-            if c.is_whitespace() {
-                self.advance(SPACE_TOKEN, next, sink);
-            } else {
-                self.room.active.clear();
+            let mark = || {
+                let bytes = self.text.as_bytes();
+                self.index.lookup(bytes, at, next).and_then(|(_, entry)| entry.spelled(bytes, at, next))
+            };
+            match if c.is_whitespace() { Some(SPACE_TOKEN) } else { mark() } {
+                Some(token) => self.advance(token, next, sink),
+                None => self.room.active.clear(),
             }
         }
         next
@@ -410,13 +413,13 @@ impl<'i, 't> Walk<'i, 't> {
 
     fn led_by(&self, lead: &str, word: usize) -> Option<usize> {
         let mut before = self.text.get(self.unit..word)?;
-        for mark in lead.bytes().rev() {
+        for mark in lead.chars().rev() {
             before = before.trim_end_matches(is_quote);
             let last = before.chars().next_back()?;
             let stands = match mark {
                 SPACE_MARK => last.is_whitespace(),
-                b'/' => matches!(last, '/' | '\\'),
-                _ => last == char::from(mark),
+                '/' => matches!(last, '/' | '\\'),
+                _ => last == mark,
             };
             if !stands {
                 return None;
