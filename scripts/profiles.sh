@@ -3,6 +3,7 @@
 # `scripts/profiles.sh BINARY` prints it; `scripts/profiles.sh BINARY --check` fails where METHODOLOGY.md has another one.
 set -euo pipefail
 cd "$(dirname "$0")/.."
+source scripts/written.sh
 binary=${1:?usage: scripts/profiles.sh BINARY [--check|--accept]}
 mode=${2:-}
 scratch=$(mktemp -d)
@@ -47,21 +48,4 @@ plain() { sed 's/"[^"]*"/x/g' "$scratch/run/cycles.csv" > "$scratch/run/cycles_p
 plain
 table > "$scratch/table"
 
-begin='<!-- profiles: made by scripts/profiles.sh -->'
-end='<!-- profiles: end -->'
-case $mode in
-  '') cat "$scratch/table" ;;
-  --check)
-    awk -v begin="$begin" -v end="$end" '$0 == end { on = 0 } on { print } $0 == begin { on = 1 }' \
-      METHODOLOGY.md > "$scratch/written"
-    diff -u "$scratch/written" "$scratch/table" || {
-      echo "the table of profiles in METHODOLOGY.md is not that of this build; scripts/profiles.sh BINARY --accept" >&2
-      exit 1
-    } ;;
-  --accept)
-    awk -v begin="$begin" -v end="$end" -v table="$scratch/table" '
-      $0 == begin { print; while ((getline line < table) > 0) print line; skip = 1; next }
-      $0 == end { skip = 0 }
-      !skip' METHODOLOGY.md > "$scratch/new" && cp "$scratch/new" METHODOLOGY.md ;;
-  *) echo "unknown option $mode" >&2; exit 2 ;;
-esac
+written profiles scripts/profiles.sh "$scratch/table" "$mode"
