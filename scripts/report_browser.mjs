@@ -233,6 +233,15 @@ try {
 } finally {
   chromium.kill();
   await new Promise((done) => chromium.once("exit", done));
-  rmSync(profile, { recursive: true, force: true, maxRetries: 5 });
+  // Its helpers may outlive the browser by a moment and go on writing.
+  for (let left = 50; left > 0; left -= 1) {
+    try {
+      rmSync(profile, { recursive: true, force: true });
+      break;
+    } catch (error) {
+      if (left === 1) console.error(`${profile} is left behind: ${error.code}`);
+      await new Promise((done) => setTimeout(done, 200));
+    }
+  }
 }
 process.exitCode = failed ? 1 : 0;
