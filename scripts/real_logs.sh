@@ -24,7 +24,10 @@ if [ "$mode" = --check ] && ! grep -qxF "$identity" METHODOLOGY.md; then
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-"$binary" replay "${logs[@]}" --out "$scratch/run" --quiet >/dev/null 2>&1 || [ $? -eq 3 ]
+"$binary" replay "${logs[@]}" --out "$scratch/run" --quiet >/dev/null 2>&1 || [ $? -eq 3 ] || {
+  echo "replay of the logs failed" >&2
+  exit 1
+}
 
 # Numbers by the names of their columns: the schema may grow.
 awk -F, -v identity="$identity" '

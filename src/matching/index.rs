@@ -223,7 +223,7 @@ impl Index {
             let id = match token {
                 Token::Word(word) => self.intern(word),
                 Token::Mark(mark) => match u8::try_from(*mark) {
-                    Ok(byte) if byte.is_ascii() => u32::from(slash(byte)),
+                    Ok(byte) if byte.is_ascii() => u32::from(byte),
                     _ => self.intern(mark.encode_utf8(&mut [0; 4])),
                 },
             };
@@ -293,7 +293,6 @@ impl Index {
             return (NONE, tokens);
         }
         let marks = lead.iter().filter_map(|token| match token {
-            Token::Mark('\\') => Some('/'),
             Token::Mark(mark) => Some(*mark),
             Token::Word(_) => None,
         });
@@ -503,16 +502,17 @@ impl Index {
     }
 }
 
-/// The bytes that a mark of ASCII is found by: both slashes are one.
+/// The bytes that a mark of ASCII is found by.
 fn spelled(mark: char) -> SmallVec<[u8; 2]> {
     match u8::try_from(mark) {
-        Ok(b'/' | b'\\') => SmallVec::from_slice(b"/\\"),
+        Ok(b'/') => SmallVec::from_slice(b"/\\"),
         Ok(mark) => SmallVec::from_slice(&[mark]),
         Err(_) => SmallVec::new(),
     }
 }
 
-/// A token of a phrase. A mark is whatever is neither a letter or digit nor a quotation mark; a run of blanks is one space.
+/// A token of a phrase. A mark is whatever is neither a letter or digit nor a quotation mark; a run of blanks is one space,
+/// and both slashes are one.
 enum Token<'t> {
     Word(&'t str),
     Mark(char),
@@ -523,7 +523,7 @@ impl Token<'_> {
         match self {
             Self::Word(word) => word.bytes().next().unwrap_or_default(),
             // What is beyond ASCII is not told apart.
-            Self::Mark(mark) => u8::try_from(*mark).map_or(u8::MAX, slash),
+            Self::Mark(mark) => u8::try_from(*mark).unwrap_or(u8::MAX),
         }
     }
 }
@@ -566,7 +566,7 @@ fn tokens(text: &str) -> SmallVec<[Token<'_>; 32]> {
             }
             QUOTE => at += 1,
             _ => {
-                out.push(Token::Mark(char::from(bytes[at])));
+                out.push(Token::Mark(char::from(slash(bytes[at]))));
                 at += 1;
             }
         }
