@@ -180,7 +180,8 @@ pub struct Fact {
     /// Who brought it.
     pub author: Author,
     /// Messages that mention it, sorted, each once: an operation on the file, a run of the command, or an exact match
-    /// of the value in any part. May hold messages before the birth (a path in a listing before the file was read).
+    /// of the value in any part, which is not looked for where no text can judge it. May hold messages before the birth (a path
+    /// in a listing before the file was read).
     pub mentions: Vec<MessageIdx>,
     /// From which message on it is replaced, and by which fact.
     pub superseded: Option<(MessageIdx, FactId)>,
