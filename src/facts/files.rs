@@ -18,6 +18,7 @@ use super::{Author, Draft, Fact, FactClass, Form, State, Step};
 use crate::fileops::{Confidence, FileOp, OpKind};
 use crate::transcript::MessageIdx;
 use evidence::{Seen, happened};
+use std::cell::LazyCell;
 use std::collections::BTreeMap;
 
 mod evidence;
@@ -172,7 +173,6 @@ struct Builder {
     conditions: Vec<Condition>,
     /// Current owner of each path, live or deleted; ordered, so that the files of a directory are a range.
     by_path: BTreeMap<String, usize>,
-    seen: Seen,
 }
 
 /// Builds the ledger and the file facts.
@@ -185,8 +185,9 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
         readers: 0,
         conditions: Vec::new(),
         by_path: BTreeMap::new(),
-        seen: Seen::in_results(steps),
     };
+    // Where results tell of each new file that it is new, listings are not asked.
+    let seen = LazyCell::new(|| Seen::in_results(steps));
     // Operations take effect in the order of their results.
     let mut order: Vec<usize> = (0..steps.len()).filter(|i| !steps[*i].effect.ops.is_empty()).collect();
     order.sort_by_key(|i| (steps[*i].result_at, *i));
@@ -200,7 +201,7 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
         for (op, happened) in step.effect.ops.iter().zip(happened) {
             if happened {
                 builder.line = step.line;
-                builder.apply(op, step.call_at, at, &result.text);
+                builder.apply(op, step.call_at, at, &result.text, &seen);
             }
         }
     }
@@ -226,7 +227,14 @@ pub(super) fn build(steps: &[Step<'_>], drafts: &mut Vec<Draft>) -> Ledger {
 }
 
 impl Builder {
-    fn apply(&mut self, op: &FileOp, call_at: MessageIdx, at: MessageIdx, result: &str) {
+    fn apply(
+        &mut self,
+        op: &FileOp,
+        call_at: MessageIdx,
+        at: MessageIdx,
+        result: &str,
+        seen: &LazyCell<Seen, impl FnOnce() -> Seen>,
+    ) {
         if op.path.is_empty() {
             return;
         }
@@ -239,21 +247,25 @@ impl Builder {
             OpKind::Edit => {
                 // What an append finds under a scratch directory the session put there itself; elsewhere agents
                 // append to files that exist.
-                let makes = op.marks.appends && is_scratch(&op.path) && !self.seen.before(&op.path, at);
-                let new = if makes { FactClass::FileCreated } else { FactClass::FileModified };
-                self.set(op, call_at, at, |known| known.map_or(Condition::of(new), Condition::written));
+                let new = || {
+                    let makes = op.marks.appends && is_scratch(&op.path) && !seen.before(&op.path, at);
+                    Condition::of(if makes { FactClass::FileCreated } else { FactClass::FileModified })
+                };
+                self.set(op, call_at, at, |known| known.map_or_else(new, Condition::written));
             }
             OpKind::Write | OpKind::Create => {
-                let existed = op.kind == OpKind::Write && says_replaced(result)
-                    || !says_created(result) && self.seen.before(&op.path, at);
-                let new = if existed { FactClass::FileModified } else { FactClass::FileCreated };
-                self.set(op, call_at, at, |known| known.map_or(Condition::of(new), Condition::written));
+                let new = || {
+                    let existed = op.kind == OpKind::Write && says_replaced(result)
+                        || !says_created(result) && seen.before(&op.path, at);
+                    Condition::of(if existed { FactClass::FileModified } else { FactClass::FileCreated })
+                };
+                self.set(op, call_at, at, |known| known.map_or_else(new, Condition::written));
             }
             OpKind::Delete => {
                 let under = self.under(&op.path);
                 let known = self.by_path.contains_key(&op.path);
                 // `rm -f` of what nobody has seen most likely removed nothing.
-                let is_seen = known || !op.marks.forced || self.seen.until(&op.path, at);
+                let is_seen = known || !op.marks.forced || seen.until(&op.path, at);
                 if known || (under.is_empty() && is_seen && looks_like_file(op)) {
                     self.delete(op, call_at, at);
                 }
