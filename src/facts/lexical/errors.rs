@@ -419,8 +419,8 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if let Some(found) = captures_if(begins_with_any(bare, &["FAIL", "❯", "×"]), &FAILING, line) {
         return Some(test(found.get(1)?.as_str().trim()));
     }
-    let formed = LazyCell::new(|| forms::is_of_any(line));
-    if let Some(found) = captures_if(*formed, &RUNNERS, line) {
+    let formed = LazyCell::new(|| forms::formed(line));
+    if let Some(found) = captures_if(formed.runners, &RUNNERS, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str();
         // "2 tests FAILED" counts.
         return name.bytes().any(|byte| byte.is_ascii_alphabetic()).then(|| test(name.trim()));
@@ -498,12 +498,12 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
         let class = found.get(1).or_else(|| found.get(4))?.as_str();
         return classed(class, found.get(2).or_else(|| found.get(3))?.as_str());
     }
-    if let Some(found) = captures_if(*formed, &EXAMPLES, line) {
+    if let Some(found) = captures_if(formed.examples, &EXAMPLES, line) {
         let name = found.iter().skip(1).flatten().next()?.as_str().trim();
         let suite = ["Console", "Test suite failed", "Cannot log"].iter().any(|it| name.starts_with(it));
         return (!suite).then(|| test(name));
     }
-    if let Some(found) = captures_if(*formed, &TOOLS, line) {
+    if let Some(found) = captures_if(formed.tools, &TOOLS, line) {
         let message = found.iter().skip(1).flatten().next()?.as_str();
         return (!is_total(message)).then(|| whole(message));
     }
@@ -514,10 +514,10 @@ fn read_line(line: &str, next: &str) -> Option<Found> {
     if told && next.trim().len() >= 6 {
         return Some(whole(next.trim().trim_start_matches('•').trim_start()));
     }
-    if let Some(found) = captures_if(*formed, &ERRNO, line) {
+    if let Some(found) = captures_if(forms::may_be_errno(line), &ERRNO, line) {
         return classed(found.get(1)?.as_str(), from_group(&found, 2, line)?);
     }
-    if let Some(found) = captures_if(*formed, &PLAIN, line) {
+    if let Some(found) = captures_if(formed.plain, &PLAIN, line) {
         let message = from_group(&found, 2, line)?;
         if is_total(message) {
             return None;
@@ -799,6 +799,10 @@ mod tests {
 
     #[test]
     fn lines_that_match_one_of_the_patterns_are_told() {
+        let told = |line: &str| {
+            let formed = forms::formed(line);
+            formed.runners || formed.examples || formed.tools || formed.plain || forms::may_be_errno(line)
+        };
         for line in [
             "[  FAILED  ] Suite.Case",
             "  ● a test",
@@ -806,9 +810,118 @@ mod tests {
             "x ENOENT: no such file",
             "error: bad",
         ] {
-            assert!(forms::is_of_any(line), "{line}");
+            assert!(told(line), "{line}");
         }
-        assert!(!forms::is_of_any("the error is in the loop"));
+        assert!(!told("the error is in the loop"));
+    }
+
+    /// Pieces of lines: of what the patterns are made, and of what they are made around.
+    const OF_LINES: &[&str] = &[
+        "a",
+        "x.c:1:2",
+        "1",
+        "12",
+        " ",
+        "  ",
+        ": ",
+        ":",
+        "::",
+        ".",
+        "(",
+        ")",
+        " (",
+        "[1 s]",
+        " > ",
+        " - ",
+        " FAILED",
+        "FAILED ",
+        "[  FAILED  ] ",
+        "(Failed)",
+        "(Timeout)",
+        "Failed ",
+        "FAIL [1 s]",
+        "[FAIL] ",
+        "(fail) ",
+        "rspec ./a:1 # b",
+        "1) ",
+        "1) test ",
+        "(A)",
+        "Test Case '-[A b]' failed",
+        "a#test_b",
+        "0 +1 -1: ",
+        " [E]",
+        "  ● ",
+        "e: ",
+        "E: ",
+        "! ",
+        "LaTeX Error",
+        "[ERROR] ",
+        "x.scala:1 ",
+        "[error] ",
+        "ERR_PNPM_A ",
+        "ERROR ",
+        "1234 (AB123)",
+        "(error) A ",
+        "curl: (6) ",
+        "! [rejected] ",
+        "make: *** No rule to make target ",
+        "ld: ",
+        "cannot find -l",
+        "undefined symbol",
+        "symbol(s) not found ",
+        "region a overflowed",
+        "a section b will not fit",
+        "a multiple definition of",
+        "a could not find compatible versions ",
+        "Fatal error: ",
+        "Error in ",
+        "Can't locate a in @INC",
+        "ORA-12345: ",
+        "SQLSTATE[1]",
+        "nginx: [error] ",
+        "error • ",
+        " • ",
+        "==1== ",
+        "Invalid read of size ",
+        " definitely lost ",
+        "Permission denied (a)",
+        "Aborted (core dumped)",
+        "X [ERROR] ",
+        "Module not found: ",
+        "error",
+        "Error",
+        "TypeError",
+        "fatal",
+        "ERROR",
+        "FATAL",
+        "CMake Error",
+        "The a \"b\" is invalid",
+        "Error from a (B)",
+        "Error response from a",
+        "An error occurred (A) when calling the b operation",
+        "CONFLICT (a)",
+        "ENOENT",
+    ];
+
+    #[test]
+    fn what_a_pattern_matches_is_told_before() {
+        let rules: [(fn(&str) -> bool, &LazyLock<Option<Regex>>); 5] = [
+            (|line| forms::formed(line).runners, &RUNNERS),
+            (|line| forms::formed(line).examples, &EXAMPLES),
+            (|line| forms::formed(line).tools, &TOOLS),
+            (|line| forms::formed(line).plain, &PLAIN),
+            (forms::may_be_errno, &ERRNO),
+        ];
+        let mut matches = [0; 5];
+        for line in samples(OF_LINES, 6, 200_000) {
+            for ((may, rule), matches) in rules.iter().zip(&mut matches) {
+                if rule.as_ref().is_some_and(|rule| rule.is_match(&line)) {
+                    *matches += 1;
+                    assert!(may(&line), "{line}");
+                }
+            }
+        }
+        assert!(matches.iter().all(|count| *count > 20), "{matches:?}");
     }
 
     #[test]

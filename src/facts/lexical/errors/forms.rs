@@ -1,7 +1,7 @@
 //! The shapes in which programs report errors, and what a line must hold to have one of them.
 
 use super::super::{LazyLock, Regex, pattern};
-use crate::lanes::Words;
+use crate::lanes::{self, Words};
 
 /// What lines that name an error hold, beside [`TELLING`].
 const HINTING: &[&str] = &[
@@ -228,16 +228,100 @@ pub(super) static EXAMPLES: LazyLock<Option<Regex>> = LazyLock::new(|| {
     )
 });
 
-/// Does a line match one of the patterns that no look at it can rule out? Most match none, and are asked this once.
-pub(super) fn is_of_any(line: &str) -> bool {
-    static ANY: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        let rules =
-            [&RUNNERS, &EXAMPLES, &TOOLS, &ERRNO, &PLAIN].map(|rule| rule.as_ref().map(Regex::as_str));
-        let rules: Option<Vec<String>> =
-            rules.into_iter().map(|rule| Some(format!("(?:{})", rule?))).collect();
-        Regex::new(&rules?.join("|")).ok()
+/// Which of some patterns a line may match: it holds what each of their matches holds.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Formed {
+    pub(super) runners: bool,
+    pub(super) examples: bool,
+    pub(super) tools: bool,
+    pub(super) plain: bool,
+}
+
+/// Looks for what [`RUNNERS`], [`EXAMPLES`], [`TOOLS`] and [`PLAIN`] need. Most lines match none.
+pub(super) fn formed(line: &str) -> Formed {
+    const OF_RUNNERS: &[&str] = &[
+        "[  FAILED  ] ",
+        "(Failed)",
+        "(SEGFAULT)",
+        "(Timeout)",
+        " FAILED",
+        "[ERROR]",
+        "Failed ",
+        "rspec ./",
+        "FAIL [",
+        "(fail) ",
+        "[FAIL]",
+    ];
+    const OF_EXAMPLES: &[&str] = &[") test ", "Test Case '", "#test_", " [E]", "FAILED", "● "];
+    const OF_TOOLS: &[&str] = &[
+        "[ERROR] ",
+        "[error] ",
+        "ERR_PNPM_",
+        "ERROR ",
+        "(error) ",
+        "curl: (",
+        "rejected] ",
+        "No rule to make",
+        "cannot find -l",
+        "undefined symbol",
+        "symbol(s) not",
+        " overflowed",
+        " will not fit",
+        " multiple definition of",
+        "could not find compatible",
+        "rror:",
+        "Error in ",
+        "Can't locate ",
+        "ORA-",
+        "PLS-",
+        "TNS-",
+        "SQLSTATE[",
+        "nginx: [",
+        "error •",
+        "error -",
+        "Invalid read",
+        "Invalid write",
+        "definitely lost",
+        "Permission denied (",
+        "(core dumped)",
+        "Module not found: ",
+    ];
+    const OF_PLAIN: &[&str] = &[
+        "rror:",
+        "ERROR:",
+        "atal:",
+        "FATAL:",
+        "is invalid:",
+        "Error from ",
+        "Error response from ",
+        "An error occurred (",
+        "CONFLICT (",
+    ];
+    static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
+        let lists = [OF_RUNNERS, OF_EXAMPLES, OF_TOOLS, OF_PLAIN].into_iter().zip([1, 2, 4, 8]);
+        let words = lists.flat_map(|(words, bit)| words.iter().map(move |word| (*word, bit)));
+        Words::new(&words.collect::<Vec<_>>(), false)
     });
-    ANY.as_ref().is_none_or(|any| any.is_match(line))
+    let Some(words) = WORDS.as_ref() else {
+        return Formed { runners: true, examples: true, tools: true, plain: true };
+    };
+    let mut bits = 0;
+    let stretches = lanes::overlapping::<3>(line.as_bytes(), words.longest().saturating_sub(1));
+    words.walk(stretches, |_, _, told| bits |= told);
+    Formed {
+        // "1) Suite::test".
+        runners: bits & 1 != 0 || line.starts_with(|c: char| c.is_ascii_digit()),
+        examples: bits & 2 != 0,
+        tools: bits & 4 != 0 || ["e: ", "E: ", "! "].iter().any(|start| line.starts_with(start)),
+        plain: bits & 8 != 0,
+    }
+}
+
+/// Before [`ERRNO`]: a capital, `: ` and a small letter.
+pub(super) fn may_be_errno(line: &str) -> bool {
+    let is_it = |around: &[u8]| matches!(around, [before, b':', b' ', next] if before.is_ascii_uppercase() && next.is_ascii_lowercase());
+    memchr::memchr_iter(b':', line.as_bytes())
+        .any(|at| at.checked_sub(1).and_then(|from| line.as_bytes().get(from..at + 3)).is_some_and(is_it))
 }
 
 /// Elixir and Ruby name the exception in brackets.
