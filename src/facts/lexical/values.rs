@@ -187,27 +187,33 @@ struct Told {
 
 impl Told {
     /// Looks for the words that limits, rates and codes are told by: what [`LIMIT`], [`RATE`] and [`CODE`] match holds
-    /// one of their words.
+    /// one of their words, see [`spelled`].
     fn in_text(unit: &str) -> Self {
         const LIMITS: &[&str] = &[
-            "most",
-            "least",
+            "at most",
+            "at least",
             "up to",
-            "more",
-            "less",
+            "no more than",
+            "not more than",
+            "no less than",
+            "not less than",
+            "or less",
             "fewer",
             "max",
-            "min",
-            "limit",
-            " as ",
-            "default",
-            "connections",
-            "workers",
-            "threads",
-            "replicas",
-            "processes",
-            "attempts",
-            "retries",
+            "min~",
+            "minimum",
+            "limit of",
+            "limit to",
+            "limited of",
+            "limited to",
+            "by default",
+            " connections",
+            " workers",
+            " threads",
+            " replicas",
+            " processes",
+            " attempts",
+            " retries",
             "make it",
             "make that",
             "set it",
@@ -216,14 +222,20 @@ impl Told {
             "let that",
         ];
         const NAMES: &[&str] = &[
-            "max",
-            "min",
-            "level",
-            "contrast",
-            "ratio",
-            "aspect",
-            "at least",
-            "at most",
+            "max ",
+            "max:",
+            "max#",
+            "maximum",
+            "min ",
+            "min:",
+            "min#",
+            "minimum",
+            " level",
+            "contrast ",
+            "ratio ",
+            "aspect ",
+            "at least #",
+            "at most #",
             "default",
             "batch of",
             "batches of",
@@ -237,30 +249,47 @@ impl Told {
             "blocks of",
             "bucket of",
             "buckets of",
-            "above ",
-            "below ",
-            "beyond ",
+            "above #",
+            "below #",
+            "beyond #",
             "exceed",
-            "schwelle",
-            "grenze",
-            "limit",
-            "faktor",
-            "seuil",
-            "umbral",
+            "schwelle ",
+            "grenze ",
+            "limit ",
+            "limite ",
+            "faktor ",
+            "seuil ",
+            "umbral ",
             "factor ",
         ];
-        const RATES: &[&str] = &[
-            " second", " minute", " hour", " day", " host", " user", " client", " worker", " process",
-            " request", " attempt", " run", "/s", "/min", "/h", "/day", "every ",
+        const RATES: &[&str] = &["every #"];
+        const PER: &[&str] = &[" per ", " a ", " an ", " each ", " every "];
+        const WHAT: &[&str] = &[
+            "second", "minute", "hour", "day", "host", "user", "client", "worker", "process", "request",
+            "attempt", "run",
         ];
+        const SLASHED: &[&str] = &["/s", "/sec", "/min", "/h", "/day"];
+        const BOUNDS: &[&str] = &["default", "limit", "cap", "max", "min", "threshold", "window"];
         const CODES: &[&str] = &["exit", "status", "http"];
-        const MONIES: &[&str] = &["chf", "eur", "usd", "gbp", "jpy", "$", "€", "£", "¥"];
+        const MONIES: &[&str] = &["chf", "eur ", "eur#", "usd", "gbp", "jpy", "$#", "$ #", "€", "£", "¥"];
+        const ENDED: u32 = 1 << 5;
         static WORDS: LazyLock<Option<Words>> = LazyLock::new(|| {
-            let lists = [LIMITS, NAMES, RATES, CODES, MONIES].into_iter().enumerate();
-            let bits = |(list, words): (usize, &[&'static str])| {
-                words.iter().map(|word| (*word, 1 << list)).collect::<Vec<(&str, u32)>>()
+            let pairs = |(one, other): (&[&str], &[&str])| {
+                one.iter().flat_map(|one| other.iter().map(move |other| format!("{one}{other}"))).collect()
             };
-            Words::new(&lists.flat_map(bits).collect::<Vec<_>>(), true)
+            let alone = |words: &[&str]| words.iter().flat_map(|word| spelled(word)).collect::<Vec<_>>();
+            let lists: [(Vec<String>, u32); 8] = [
+                (alone(LIMITS), 1),
+                (pairs((&[" as ", " as the ", " as a "], BOUNDS)), 1),
+                (alone(NAMES), 1 << 1),
+                (alone(RATES), 1 << 2),
+                (pairs((PER, WHAT)), 1 << 2),
+                (alone(CODES), 1 << 3),
+                (alone(MONIES), 1 << 4),
+                (alone(SLASHED), ENDED),
+            ];
+            let words = lists.iter().flat_map(|(words, bit)| words.iter().map(|word| (word.as_str(), *bit)));
+            Words::new(&words.collect::<Vec<_>>(), true)
         });
         let all = Self { limit: true, named: true, rate: true, code: true, money: true };
         // These two are an S and a K to a pattern that ignores case.
@@ -269,10 +298,30 @@ impl Told {
         }
         let Some(words) = WORDS.as_ref() else { return all };
         let mut bits = 0;
-        let common = words.longest().saturating_sub(1);
-        words.walk(lanes::overlapping::<3>(unit.as_bytes(), common), |_, _, lists| bits |= lists);
+        let stretches = lanes::placed::<3>(unit.as_bytes(), words.longest().saturating_sub(1));
+        words.walk(stretches.map(|(_, stretch)| stretch), |lane, at, lists| {
+            bits |= lists & !ENDED;
+            // "300 req/s", not "/src".
+            let behind = stretches.get(lane).and_then(|(from, _)| unit.as_bytes().get(from + at + 1));
+            if lists & ENDED != 0 && !behind.is_some_and(|byte| byte.is_ascii_alphanumeric()) {
+                bits |= 1 << 2;
+            }
+        });
         let [limit, named, rate, code, money] = std::array::from_fn(|list| bits & (1 << list) != 0);
         Self { limit, named, rate, code, money }
+    }
+}
+
+/// What a word of [`Told`] stands for: `#` is any digit, `~` any blank.
+fn spelled(word: &str) -> Vec<String> {
+    let signs =
+        |signs: &[char]| signs.iter().map(|sign| word.replace(['#', '~'], &sign.to_string())).collect();
+    if word.contains('#') {
+        signs(&['0', '1', '2', '3', '4', '5', '6', '7', '8', '9'])
+    } else if word.contains('~') {
+        signs(&['\t', '\n', '\u{b}', '\u{c}', '\r', ' '])
+    } else {
+        vec![word.to_owned()]
     }
 }
 
@@ -706,7 +755,26 @@ mod tests {
             "default stays ",
             "above ",
             "zstd at level ",
+            "log level is ",
             "Faktor von ",
+            "limite est ",
+            "contrast of ",
+            "ratio ",
+            "3:1",
+            "min",
+            "\n",
+            "below",
+            " as",
+            " the",
+            " default",
+            " a cap",
+            "/sec",
+            "/h",
+            " req/s",
+            " threads",
+            "$",
+            "CHF",
+            "eur",
             " 5",
             " 1,000 ",
             "12 ",
@@ -732,11 +800,15 @@ mod tests {
             "：",
         ];
         let mut matches = 0;
-        for text in samples(PIECES, 8, 10_000) {
+        for text in samples(PIECES, 8, 100_000) {
             let told = Told::in_text(&text);
-            for (rule, told) in
-                [(&LIMIT, told.limit), (&NAMED, told.named), (&RATE, told.rate), (&CODE, told.code)]
-            {
+            for (rule, told) in [
+                (&LIMIT, told.limit),
+                (&NAMED, told.named),
+                (&RATE, told.rate),
+                (&CODE, told.code),
+                (&MONEY, told.money),
+            ] {
                 if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
                     matches += 1;
                     assert!(told, "{text}");
