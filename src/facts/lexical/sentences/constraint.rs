@@ -412,8 +412,8 @@ fn prohibits(clause: &str, noun: &str) -> bool {
 /// A modal that binds.
 fn obliges(plain: &Plain<'_>) -> bool {
     !plain.says(List::Report)
-        && !must_have_been(&plain.lower)
         && (plain.has_form(List::Modal, &MODAL) || may_not(&plain.lower))
+        && !must_have_been(&plain.lower)
 }
 
 /// "It must have been like this": a guess. "The bucket must have versioning" is a rule.

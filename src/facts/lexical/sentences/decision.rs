@@ -125,7 +125,7 @@ const FOREIGN_ORDERS: &[&str] = &[
 fn chooses(plain: &Plain<'_>, author: Author, offer: Option<Offer<'_>>) -> bool {
     let lower = plain.lower.as_str();
     let sentence = plain.sentence;
-    if sentence.chars().any(|c| !c.is_ascii() && is_cjk(c)) && chooses_cjk(sentence, author) {
+    if !sentence.is_ascii() && sentence.chars().any(is_cjk) && chooses_cjk(sentence, author) {
         return true;
     }
     let participle = || plain.says(List::Participle) && own_participle(lower);
