@@ -145,10 +145,10 @@ impl Building {
     fn user(&mut self, at: u32, text: &str) {
         let question = self.question.take();
         let options = std::mem::take(&mut self.options);
-        let whole = look(lines::head(text, 400));
         if let Some(question) = question
             && text.len() <= 120
             && !text.contains('\n')
+            && let whole = look(text)
             && whole.content <= 6
             && !whole.question
         {
