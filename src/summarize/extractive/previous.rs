@@ -143,11 +143,13 @@ fn push(out: &mut Vec<Item>, memory: &mut Texts<Known>, text: &str, mark: Mark, 
     let cleaned;
     let mut clean = without_stop(text);
     // Most lines are known, and nothing of them is to be taken out.
-    if !memory.get(clean).is_some_and(|known| known.plain) {
+    let Known { body, seen, .. } = if let Some(known) = memory.get(clean).filter(|known| known.plain) {
+        known
+    } else {
         cleaned = lines::clean_cut(text, WHOLE);
         clean = without_stop(&cleaned);
-    }
-    let Known { body, seen, .. } = memory.get_or_insert_with(clean, || Known::new(clean));
+        memory.get_or_insert_with(clean, || Known::new(clean))
+    };
     if !seen.content {
         return;
     }
