@@ -106,8 +106,8 @@ fn command(text: &str, injected: bool) -> Option<Command> {
 
 /// Messages before which the person had results pruned.
 pub fn prunings(transcript: &Transcript, asked: &Asked) -> Vec<usize> {
-    let all = commands(transcript).filter(|(_, command)| asked.recorded && *command == Command::Prune);
-    all.map(|(at, _)| at).collect()
+    let recorded = asked.recorded.then(|| commands(transcript)).into_iter().flatten();
+    recorded.filter(|(_, command)| *command == Command::Prune).map(|(at, _)| at).collect()
 }
 
 /// The steps of a session that its trigger does not decide, in order, one for a place.
