@@ -8,10 +8,11 @@ use crate::fileops::{CallEffect, Directory, ToolKind, of_call, of_call_in};
 use crate::ledger::Order;
 use crate::pairs::Orphans;
 use crate::profile::{Amounts, Profile};
-use crate::strategy::{Generated, Strategy};
+use crate::strategy::{Generated, Strategy, TextRules};
 use crate::summarize::{FileLists, SessionView, Summarizer};
 use crate::tokens::{Counter, MESSAGE_OVERHEAD, TokenIndex, Tokenizer};
 use crate::transcript::{MessageIdx, Role, Transcript};
+use std::sync::OnceLock;
 
 pub mod asked;
 pub mod cost;
@@ -295,6 +296,8 @@ struct Runner<'a> {
     planner: &'a Planner<'a>,
     amounts: Amounts,
     plan: Plan<'a>,
+    /// The profile's; made for the first text.
+    rules: OnceLock<TextRules>,
     summarizer: &'a dyn Summarizer,
     ledger: Ledger,
     /// What stands in the context: one text, or two after a split turn.
@@ -333,6 +336,7 @@ impl<'a> Runner<'a> {
             planner,
             amounts: planner.amounts(plan.window),
             plan,
+            rules: OnceLock::new(),
             summarizer,
             ledger: Ledger::default(),
             summary: Vec::new(),

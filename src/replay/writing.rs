@@ -67,7 +67,7 @@ impl Runner<'_> {
     pub(super) fn write(&self, cut: &mut Cut) -> Result<Written, NoText> {
         let budget = self.amounts.budget;
         let profile = self.plan.profile;
-        let rules = profile.text_rules();
+        let rules = self.rules.get_or_init(|| profile.text_rules());
         let texts: Vec<&str> = self.summary.iter().map(|generated| generated.text.as_str()).collect();
         let carried = profile.summary.carries || profile.mends(Fix::CarrySummary);
         let previous = (!texts.is_empty() && carried).then(|| texts.join("\n\n"));
@@ -92,22 +92,22 @@ impl Runner<'_> {
         if cut.drop {
             let reason = (self.plan.strategy != Strategy::Emergency)
                 .then(|| "the policy gives up on a summary here".to_owned());
-            return Ok(dropped(&whole, &rules, reason).into_iter().collect::<Vec<_>>().into());
+            return Ok(dropped(&whole, rules, reason).into_iter().collect::<Vec<_>>().into());
         }
         if let Some(command) = self.plan.strategy.command() {
-            return self.ask_program(command, &whole, &rules);
+            return self.ask_program(command, &whole, rules);
         }
         let written = match cut.turn_start.filter(|_| model && profile.split.summaries == 2) {
-            None => self.ask(&whole, &rules).map(|generated| generated.into_iter().collect()),
-            Some(start) if profile.summary_text.split.is_some() => self.write_joined(start, &whole, &rules),
-            Some(start) => self.write_parts(start, &whole, &rules, budget, false),
+            None => self.ask(&whole, rules).map(|generated| generated.into_iter().collect()),
+            Some(start) if profile.summary_text.split.is_some() => self.write_joined(start, &whole, rules),
+            Some(start) => self.write_parts(start, &whole, rules, budget, false),
         };
         match written {
             Err(NoText::Failed(reason)) if profile.writing.on_failure == OnFailure::Emergency => {
                 if let Some(moved) = self.planner.dropped(cut, &self.amounts) {
                     *cut = moved;
                 }
-                Ok(dropped(&whole, &rules, Some(reason)).into_iter().collect::<Vec<_>>().into())
+                Ok(dropped(&whole, rules, Some(reason)).into_iter().collect::<Vec<_>>().into())
             }
             written => written.map(Written::from),
         }
