@@ -336,7 +336,7 @@ pub(super) fn clean(text: &str) -> Cow<'_, str> {
 }
 
 /// Plain text without anything to take out: most lines.
-fn is_clean(text: &str) -> bool {
+pub(super) fn is_clean(text: &str) -> bool {
     const BLOCK: usize = 64;
     let marked = |byte: &u8| u8::from(byte.wrapping_sub(b' ') > b'~' - b' ') | u8::from(*byte == b'*');
     let doubled = |(byte, next): (&u8, &u8)| u8::from(*byte == b' ') & u8::from(*next == b' ');

@@ -117,13 +117,24 @@ pub(super) fn short_command(command: &str) -> String {
     let told = segments().filter(|part| !is_telling || !is_housekeeping(part));
     let mut kept = String::with_capacity(first.len());
     for (at, part) in told.enumerate() {
-        let joint = (at > 0).then_some("&&");
-        let words = joint.into_iter().chain(words::chunks(part).map(|chunk| chunk.text));
-        for word in words.filter(|word| !matches!(*word, "2>&1" | ">/dev/null" | "2>/dev/null")) {
+        let mut keep = |words: &str| {
             if !kept.is_empty() {
                 kept.push(' ');
             }
-            kept.push_str(word);
+            kept.push_str(words);
+        };
+        if at > 0 {
+            keep("&&");
+        }
+        // Most parts redirect nothing and have single blanks.
+        if !part.contains('>') && lines::is_clean(part) {
+            keep(part);
+            continue;
+        }
+        for word in words::chunks(part).map(|chunk| chunk.text) {
+            if !matches!(word, "2>&1" | ">/dev/null" | "2>/dev/null") {
+                keep(word);
+            }
         }
     }
     let changed = match lines::clean_cut(&kept, COMMAND) {
@@ -487,6 +498,12 @@ mod tests {
             for mark in ["&&", "; ", " | "] {
                 prop_assert!(pieces(&text, mark).eq(text.split(mark)));
             }
+        }
+
+        #[test]
+        fn clean_parts_are_their_words(part in "(a|b |>|\\*|`|\t|é|\u{a0}| ){0,9}") {
+            let words: Vec<&str> = words::chunks(&part).map(|chunk| chunk.text).collect();
+            prop_assert!(!lines::is_clean(part.trim()) || words.join(" ") == part.trim());
         }
 
         #[test]
