@@ -192,13 +192,19 @@ fn is_housekeeping(segment: &str) -> bool {
     )
 }
 
+/// Programs whose arguments are no names of checks.
+#[rustfmt::skip]
+fn is_printer(name: &str) -> bool {
+    matches!(
+        name,
+        "chmod" | "rm" | "touch" | "cd" | "which" | "ps" | "kill" | "sleep" | "export" | "curl" | "jq" | "tree" | "stat"
+            | "file" | "diff" | "cat" | "ls" | "grep" | "rg" | "find" | "sed" | "head" | "tail" | "echo" | "git" | "awk"
+            | "wc" | "cp" | "mv" | "mkdir"
+    )
+}
+
 /// True for commands that check, build or deliver.
 fn is_check(command: &str) -> bool {
-    const PRINTERS: &[&str] = &[
-        "chmod", "rm", "touch", "cd", "which", "ps", "kill", "sleep", "export", "curl", "jq", "tree", "stat",
-        "file", "diff", "cat", "ls", "grep", "rg", "find", "sed", "head", "tail", "echo", "git", "awk", "wc",
-        "cp", "mv", "mkdir",
-    ];
     let mut at_start = true;
     let mut printer = false;
     for word in words::chunks(command).map(|chunk| chunk.text) {
@@ -206,13 +212,12 @@ fn is_check(command: &str) -> bool {
             at_start = true;
             continue;
         }
-        let name = || word.rsplit('/').next().unwrap_or(word).trim_end_matches(';');
         if at_start {
             if word.contains('=') || matches!(word, "sudo" | "time" | "env" | "timeout") {
                 continue;
             }
-            let name = name();
-            printer = PRINTERS.contains(&name);
+            let name = word.rsplit('/').next().unwrap_or(word).trim_end_matches(';');
+            printer = is_printer(name);
             at_start = word.ends_with(';');
             if !printer && (name.contains("test") || is_name_of_check(name)) {
                 return true;
@@ -222,7 +227,7 @@ fn is_check(command: &str) -> bool {
         if !printer
             && !word.starts_with('-')
             && !word.contains(['/', '='])
-            && name().split([':', '_', '-', '.']).any(is_name_of_check)
+            && word.trim_end_matches(';').split([':', '_', '-', '.']).any(is_name_of_check)
         {
             return true;
         }
