@@ -250,7 +250,12 @@ impl<'a> Scorer<'a> {
         let archive = cycle.archive.join("\n\n");
         let archived = (!archive.is_empty()).then(|| find(&archive));
         let in_clipped = (!clipped.is_empty()).then(|| find(&clipped));
-        let sent: FxHashSet<MessageIdx> = serialized.iter().filter_map(|message| message.source).collect();
+        let mut sent = vec![false; kept.len()];
+        for source in serialized.iter().filter_map(|message| message.source) {
+            if let Some(sent) = sent.get_mut(source.get()) {
+                *sent = true;
+            }
+        }
 
         let mut score = CycleScore::default();
         let born = self.born_before(cycle.prefix_end);
@@ -306,11 +311,8 @@ impl<'a> Scorer<'a> {
             score.in_context += u64::from(!matches!(location, Location::Lost | Location::Archived));
             if in_tail.is_some() {
                 score.tail += 1;
-                score.tail_in_context += u64::from(
-                    mentions
-                        .iter()
-                        .any(|at| kept.get(at.get()).copied().unwrap_or(false) && sent.contains(at)),
-                );
+                let is = |marks: &[bool], at: &MessageIdx| marks.get(at.get()).copied().unwrap_or(false);
+                score.tail_in_context += u64::from(mentions.iter().any(|at| is(&kept, at) && is(&sent, at)));
             }
             if let Some(tally) = classes.get_mut(class as usize) {
                 count(tally, at_risk, present);

@@ -9,7 +9,7 @@ use crate::texts::Texts;
 use crate::transcript::{MessageIdx, Part, Transcript};
 use memchr::memmem;
 use rustc_hash::FxHashMap;
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, LazyCell, RefCell};
 use std::ops::Range;
 
 /// First occurrence of tokens in a session.
@@ -151,18 +151,20 @@ impl<'a> Occurrences<'a> {
 
     /// The last of these messages that holds a token verbatim: what a summary names new stands in what it is made of.
     fn search(&self, token: &str, messages: Range<usize>) -> Option<usize> {
+        let plain = memmem::Finder::new(token.as_bytes());
         // A Windows path may stand with single or, inside JSON, doubled backslashes.
-        let mut forms = vec![token.to_owned()];
-        if token.contains('/') {
-            forms.extend([token.replace('/', "\\"), token.replace('/', "\\\\")]);
-        }
-        let finders: Vec<memmem::Finder<'_>> =
-            forms.iter().map(|form| memmem::Finder::new(form.as_bytes())).collect();
+        let windows = LazyCell::new(|| {
+            ["\\", "\\\\"].map(|mark| memmem::Finder::new(&token.replace('/', mark)).into_owned())
+        });
+        let is_path = token.contains('/');
         let mut backslashes = self.backslashes.borrow_mut();
         messages.rev().find(|at| {
-            let backslash = finders.len() > 1 && has_backslash(&mut backslashes, self.transcript, *at);
-            let finders = finders.get(..if backslash { finders.len() } else { 1 }).unwrap_or_default();
-            let holds = |text: &str| finders.iter().any(|finder| finder.find(text.as_bytes()).is_some());
+            let backslash = is_path && has_backslash(&mut backslashes, self.transcript, *at);
+            let holds = |text: &str| {
+                let text = text.as_bytes();
+                plain.find(text).is_some()
+                    || backslash && windows.iter().any(|form| form.find(text).is_some())
+            };
             self.transcript
                 .messages
                 .get(*at)

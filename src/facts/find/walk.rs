@@ -373,7 +373,7 @@ impl Sink for Walk<'_> {
         self.scratch.unit += 1;
     }
 
-    fn phrase(&mut self, phrase: u32, start: usize, end: usize) {
+    fn phrase(&mut self, phrase: u32, _start: usize, end: usize) {
         match self.lookup.needles.get(phrase as usize) {
             Some(Needle::Atom { fact, strength }) if !self.record || *strength == Match::Exact => {
                 self.hit(*fact, *strength);
@@ -385,10 +385,8 @@ impl Sink for Walk<'_> {
             }
             // Rare characters: the whole suffix stands here, with nothing of a path touching it.
             Some(Needle::Suffix(suffix)) => {
-                let suffix = *suffix;
-                let text = self.lookup.index.suffix_text(suffix).to_owned();
-                let _ = start;
-                self.resolve(suffix, &text, 0, text.len());
+                let text = self.lookup.index.suffix_text(*suffix);
+                self.resolve(*suffix, text, 0, text.len());
             }
             Some(Needle::Check(check)) => self.scratch.checks.push(*check),
             None => {}
