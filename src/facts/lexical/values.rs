@@ -303,7 +303,7 @@ impl Told {
             bits |= lists & !ENDED;
             // "300 req/s", not "/src".
             let behind = stretches.get(lane).and_then(|(from, _)| unit.as_bytes().get(from + at + 1));
-            if lists & ENDED != 0 && !behind.is_some_and(|byte| byte.is_ascii_alphanumeric()) {
+            if lists & ENDED != 0 && !behind.is_some_and(u8::is_ascii_alphanumeric) {
                 bits |= 1 << 2;
             }
         });
