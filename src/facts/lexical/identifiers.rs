@@ -674,7 +674,7 @@ fn is_symbol(text: &str, start: usize, end: usize, names: &Names) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::super::samples::samples;
+    use super::super::samples::check_looks;
     use super::versions::SHORT_VERSION;
     use super::*;
 
@@ -754,16 +754,7 @@ mod tests {
             (may_have_variable, &ENVIRONMENT),
             (may_have_symbol, &SYMBOL),
         ];
-        let mut matches = [0; 7];
-        for text in samples(PIECES, 8, 20_000) {
-            for ((may, rule), matches) in rules.iter().zip(&mut matches) {
-                if rule.as_ref().is_some_and(|rule| rule.is_match(&text)) {
-                    *matches += 1;
-                    assert!(may(&text), "{text}");
-                }
-            }
-        }
-        assert!(matches.iter().all(|count| *count > 20), "{matches:?}");
+        check_looks(PIECES, 8, 20_000, rules);
     }
 
     #[test]

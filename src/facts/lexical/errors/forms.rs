@@ -341,3 +341,127 @@ pub(super) static LISTED: LazyLock<Option<Regex>> =
 
 pub(super) static RAISED: LazyLock<Option<Regex>> =
     LazyLock::new(|| pattern(r"^((?:[A-Za-z_][A-Za-z0-9_]*\.)*[A-Z][A-Za-z0-9_]*): (\S)"));
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::samples::check_looks;
+    use super::*;
+
+    #[test]
+    fn lines_that_match_one_of_the_patterns_are_told() {
+        let told = |line: &str| {
+            let formed = formed(line);
+            formed.runners || formed.examples || formed.tools || formed.plain || may_be_errno(line)
+        };
+        for line in [
+            "[  FAILED  ] Suite.Case",
+            "  ● a test",
+            "curl: (6) no host",
+            "x ENOENT: no such file",
+            "error: bad",
+        ] {
+            assert!(told(line), "{line}");
+        }
+        assert!(!told("the error is in the loop"));
+    }
+
+    /// Pieces of lines: of what the patterns are made, and of what they are made around.
+    const OF_LINES: &[&str] = &[
+        "a",
+        "x.c:1:2",
+        "1",
+        "12",
+        " ",
+        "  ",
+        ": ",
+        ":",
+        "::",
+        ".",
+        "(",
+        ")",
+        " (",
+        "[1 s]",
+        " > ",
+        " - ",
+        " FAILED",
+        "FAILED ",
+        "[  FAILED  ] ",
+        "(Failed)",
+        "(Timeout)",
+        "Failed ",
+        "FAIL [1 s]",
+        "[FAIL] ",
+        "(fail) ",
+        "rspec ./a:1 # b",
+        "1) ",
+        "1) test ",
+        "(A)",
+        "Test Case '-[A b]' failed",
+        "a#test_b",
+        "0 +1 -1: ",
+        " [E]",
+        "  ● ",
+        "e: ",
+        "E: ",
+        "! ",
+        "LaTeX Error",
+        "[ERROR] ",
+        "x.scala:1 ",
+        "[error] ",
+        "ERR_PNPM_A ",
+        "ERROR ",
+        "1234 (AB123)",
+        "(error) A ",
+        "curl: (6) ",
+        "! [rejected] ",
+        "make: *** No rule to make target ",
+        "ld: ",
+        "cannot find -l",
+        "undefined symbol",
+        "symbol(s) not found ",
+        "region a overflowed",
+        "a section b will not fit",
+        "a multiple definition of",
+        "a could not find compatible versions ",
+        "Fatal error: ",
+        "Error in ",
+        "Can't locate a in @INC",
+        "ORA-12345: ",
+        "SQLSTATE[1]",
+        "nginx: [error] ",
+        "error • ",
+        " • ",
+        "==1== ",
+        "Invalid read of size ",
+        " definitely lost ",
+        "Permission denied (a)",
+        "Aborted (core dumped)",
+        "X [ERROR] ",
+        "Module not found: ",
+        "error",
+        "Error",
+        "TypeError",
+        "fatal",
+        "ERROR",
+        "FATAL",
+        "CMake Error",
+        "The a \"b\" is invalid",
+        "Error from a (B)",
+        "Error response from a",
+        "An error occurred (A) when calling the b operation",
+        "CONFLICT (a)",
+        "ENOENT",
+    ];
+
+    #[test]
+    fn what_a_pattern_matches_is_told_before() {
+        let rules: [(fn(&str) -> bool, &LazyLock<Option<Regex>>); 5] = [
+            (|line| formed(line).runners, &RUNNERS),
+            (|line| formed(line).examples, &EXAMPLES),
+            (|line| formed(line).tools, &TOOLS),
+            (|line| formed(line).plain, &PLAIN),
+            (may_be_errno, &ERRNO),
+        ];
+        check_looks(OF_LINES, 6, 200_000, rules);
+    }
+}
